@@ -1,0 +1,45 @@
+"""From a URL's scheme to its adapter, by entry point, loaded only when it is asked for."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+
+from a2m_gateway.errors import ConfigurationError, MissingDependency
+from a2m_gateway.store.interface import Adapter
+
+__all__ = ["GROUP", "adapter_for", "schemes"]
+
+GROUP = "a2m_gateway.adapters"
+
+
+def schemes() -> dict[str, EntryPoint]:
+    """Every scheme that an installed distribution serves, sorted."""
+    return {point.name: point for point in sorted(entry_points(group=GROUP), key=lambda p: p.name)}
+
+
+def adapter_for(scheme: str) -> Adapter:
+    """The adapter for a URL scheme.
+
+    Raises:
+        ConfigurationError: No distribution here serves that scheme.
+        MissingDependency: Its client library is not installed.
+    """
+    known = schemes()
+    point = known.get(scheme)
+    if point is None:
+        raise ConfigurationError(
+            f"no adapter serves {scheme}://; there are {', '.join(known)}", setting="STORE"
+        )
+    try:
+        adapter = point.load()
+    except ModuleNotFoundError as error:
+        extra = scheme.partition("+")[0]
+        raise MissingDependency(
+            f"{scheme}:// needs {error.name}, which is not installed: "
+            f"pip install 'a2m-gateway[{extra}]'"
+        ) from error
+    if not isinstance(adapter, Adapter):
+        raise ConfigurationError(
+            f"{point.value} is no adapter: it has no connect()", setting="STORE"
+        )
+    return adapter
