@@ -1,0 +1,270 @@
+"""Makes exact what stores answer roughly: filters, full answers, the order of creation.
+
+A store's own filter only narrows (``store.filter``). Here every row is compared again, and where
+the store came up short the rest is found by scanning, so that a limit is filled while matching
+records exist. All of it needs memory for one page and the answer, never for the collection.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+
+from a2m_gateway.capability import (
+    Claim,
+    Feature,
+    Ordering,
+    Profile,
+    Pushdown,
+    Support,
+)
+from a2m_gateway.store import Filter, Hit, Page, Row, Store, matches
+from a2m_gateway.store.distance import distances
+from a2m_gateway.store.filter import value_type
+from a2m_gateway.store.rows import ID
+
+__all__ = ["CREATED_AT", "NEWEST_FIRST", "ExactLayer"]
+
+CREATED_AT = ("created_at",)
+NEWEST_FIRST = Ordering(CREATED_AT, descending=True)
+
+_PAGE = 1000
+_VECTOR_PAGE = 256
+
+
+class ExactLayer:
+    """A store over canonical rows, whose filters and order can be relied on."""
+
+    def __init__(self, inner: Store) -> None:
+        self.inner = inner
+        self.profile = _profile(inner.profile)
+
+    async def get(self, ids: Sequence[str], *, vectors: bool = False) -> Sequence[Row]:
+        return await self.inner.get(ids, vectors=vectors)
+
+    async def search(
+        self, vector: Sequence[float], k: int, conditions: Filter = (), *, vectors: bool = False
+    ) -> Sequence[Hit]:
+        """The ``k`` nearest rows that match; fewer only when no more of them carry a vector."""
+        named = _named_ids(conditions)
+        if named is not None:
+            return await self._nearest_of(vector, k, await self._get(named, conditions), vectors)
+        exact = self._pushed_exactly(conditions)
+        fetch = self._within_limits(k if exact else max(4 * k, 64))
+        found = await self._found(vector, fetch, conditions, vectors)
+        if len(found) >= k:
+            return found[:k]
+        if not conditions and len(found) >= await self.inner.count():
+            return found
+        if not (conditions and exact):
+            # Rows that did not match, or that a layout hides, took places: once more, deeper,
+            # before every row is read.
+            found = await self._found(vector, self._within_limits(8 * fetch), conditions, vectors)
+            if len(found) >= k:
+                return found[:k]
+        return await self._fill(vector, k, conditions, found, vectors)
+
+    async def search_text(
+        self, terms: Sequence[str], limit: int, conditions: Filter = ()
+    ) -> Sequence[Row]:
+        """Candidates that match; a store that filters loosely may have missed some."""
+        rows = await self.inner.search_text(terms, limit, conditions)
+        return [row for row in rows if matches(row, conditions)]
+
+    async def scan(
+        self,
+        conditions: Filter = (),
+        order: Ordering = Ordering(),  # noqa: B008 - frozen
+        cursor: str | None = None,
+        limit: int = _PAGE,
+        *,
+        vectors: bool = False,
+    ) -> Page:
+        page = await self.inner.scan(conditions, order, cursor, limit, vectors=vectors)
+        return Page([row for row in page.rows if matches(row, conditions)], page.cursor)
+
+    async def count(self, conditions: Filter = ()) -> int:
+        if not conditions:
+            return await self.inner.count()
+        named = _named_ids(conditions)
+        if named is not None:
+            return len(await self._get(named, conditions))
+        return len([None async for _ in self._matching(conditions)])
+
+    async def newest(
+        self, conditions: Filter = (), limit: int = _PAGE, *, vectors: bool = False
+    ) -> Sequence[Row]:
+        """The ``limit`` newest rows that match, newest first.
+
+        Where the store can seek by the order of creation this reads the rows it returns, else
+        every row that the store's filter lets through, once, keeping ``limit`` of them.
+        """
+        named = _named_ids(conditions)
+        if named is None and NEWEST_FIRST in self.inner.profile.orderings:
+            rows = await self._first(conditions, NEWEST_FIRST, limit, vectors)
+            if len(rows) == limit:
+                return rows
+        chosen = await self._newest_by_scan(conditions, limit, named)
+        return await self._with_vectors(chosen) if vectors else chosen
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+    async def _found(
+        self, vector: Sequence[float], fetch: int, conditions: Filter, vectors: bool
+    ) -> list[Hit]:
+        hits = await self.inner.search(vector, fetch, conditions, vectors=vectors)
+        return [hit for hit in hits if matches(hit.row, conditions)]
+
+    def _within_limits(self, fetch: int) -> int:
+        largest = self.profile.limits.max_k
+        return fetch if largest is None else min(fetch, largest)
+
+    async def _first(
+        self, conditions: Filter, order: Ordering, limit: int, vectors: bool
+    ) -> list[Row]:
+        rows: list[Row] = []
+        cursor: str | None = None
+        while True:
+            page = await self.inner.scan(
+                conditions, order, cursor, min(limit, _PAGE), vectors=vectors
+            )
+            rows += [row for row in page.rows if matches(row, conditions)]
+            cursor = page.cursor
+            if cursor is None or len(rows) >= limit:
+                return rows[:limit]
+
+    async def _newest_by_scan(
+        self, conditions: Filter, limit: int, named: Sequence[str] | None
+    ) -> list[Row]:
+        newest: list[tuple[str, int, Row]] = []
+        position = 0
+        async for row in self._matching(conditions, named):
+            # Of two rows of one moment the later in the store's order is the newer.
+            entry = (str(row.fields["created_at"]), position, row)
+            position += 1
+            if len(newest) < limit:
+                heapq.heappush(newest, entry)
+            else:
+                heapq.heappushpop(newest, entry)
+        return [row for _, _, row in sorted(newest, key=lambda entry: entry[:2], reverse=True)]
+
+    async def _matching(
+        self, conditions: Filter, named: Sequence[str] | None = None
+    ) -> AsyncIterator[Row]:
+        if named is not None:
+            for row in await self._get(named, conditions):
+                yield row
+            return
+        cursor: str | None = None
+        while True:
+            page = await self.scan(conditions, cursor=cursor)
+            for row in page.rows:
+                yield row
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    async def _fill(
+        self,
+        vector: Sequence[float],
+        k: int,
+        conditions: Filter,
+        found: list[Hit],
+        vectors: bool,
+    ) -> list[Hit]:
+        """Every matching row that the index did not return is compared one by one."""
+        known = {hit.row.id for hit in found}
+        best = found
+        batch: list[str] = []
+        async for row in self._matching(conditions):
+            if row.id not in known:
+                batch.append(row.id)
+            if len(batch) == _VECTOR_PAGE:
+                best = _merge(best, await self._compare(vector, batch, conditions), k)
+                batch = []
+        best = _merge(best, await self._compare(vector, batch, conditions), k)
+        return best if vectors else _without_vectors(best)
+
+    async def _compare(
+        self, vector: Sequence[float], ids: Sequence[str], conditions: Filter
+    ) -> list[Hit]:
+        rows = await self.inner.get(ids, vectors=True) if ids else ()
+        return self._hits(vector, [row for row in rows if matches(row, conditions)])
+
+    async def _nearest_of(
+        self, vector: Sequence[float], k: int, rows: Sequence[Row], vectors: bool
+    ) -> list[Hit]:
+        carried = await self.inner.get([row.id for row in rows], vectors=True) if rows else ()
+        best = _merge([], self._hits(vector, carried), k)
+        return best if vectors else _without_vectors(best)
+
+    def _hits(self, vector: Sequence[float], rows: Sequence[Row]) -> list[Hit]:
+        metric = self.profile.metric
+        carrying = [row for row in rows if row.vector is not None]
+        if metric is None or not carrying:
+            return []
+        far = distances(metric, vector, [row.vector or () for row in carrying])
+        return [Hit(row, distance) for row, distance in zip(carrying, far, strict=True)]
+
+    async def _get(self, ids: Sequence[str], conditions: Filter) -> list[Row]:
+        return [row for row in await self.inner.get(ids) if matches(row, conditions)]
+
+    async def _with_vectors(self, rows: Sequence[Row]) -> list[Row]:
+        carried: dict[str, Row] = {}
+        for start in range(0, len(rows), _VECTOR_PAGE):
+            ids = [row.id for row in rows[start : start + _VECTOR_PAGE]]
+            carried |= {row.id: row for row in await self.inner.get(ids, vectors=True)}
+        return [replace(row, vector=carried[row.id].vector) for row in rows if row.id in carried]
+
+    def _pushed_exactly(self, conditions: Filter) -> bool:
+        return all(
+            self.profile.pushdown(value_type(value)) is Pushdown.EXACT
+            for condition in conditions
+            for value in condition.values
+        )
+
+
+def _named_ids(conditions: Filter) -> Sequence[str] | None:
+    """The ids that a condition confines the answer to, so that nothing need be searched."""
+    for condition in conditions:
+        if condition.paths[0] == ID:
+            return [value for value in condition.values if isinstance(value, str)]
+        if not condition.values:
+            return []
+    return None
+
+
+def _merge(best: list[Hit], more: list[Hit], k: int) -> list[Hit]:
+    return heapq.nsmallest(k, [*best, *more], key=lambda hit: (hit.distance, hit.row.id))
+
+
+def _without_vectors(hits: Sequence[Hit]) -> list[Hit]:
+    return [Hit(replace(hit.row, vector=None), hit.distance) for hit in hits]
+
+
+def _profile(inner: Profile) -> Profile:
+    seeks = NEWEST_FIRST in inner.orderings
+    exact = all(pushed is Pushdown.EXACT for pushed in inner.filters.values()) and inner.filters
+    claims = dict(inner.features)
+    if inner.has(Feature.READ):
+        claims[Feature.EXACT_FILTER] = (
+            Claim(Support.NATIVE, "the store compares as strictly as JSON")
+            if exact
+            else Claim(
+                Support.EMULATED,
+                "the store narrows, the gateway compares every row again",
+                "a value that the store can't filter by costs a scan",
+            )
+        )
+        claims[Feature.CREATION_ORDER] = (
+            Claim(Support.NATIVE, "the store seeks: reading the newest costs what is returned")
+            if seeks
+            else Claim(
+                Support.EMULATED,
+                "one scan that keeps the newest",
+                "every timeline reads all records once",
+            )
+        )
+    return replace(inner, features=claims)
