@@ -75,7 +75,7 @@ def _trouble(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str
 
 
 def markers_in(source: str, place: str) -> Iterator[Marker]:
-    """Every ``pytest.mark.requirement`` of a module: its own, those of classes, tests, parameters."""
+    """Every ``pytest.mark.requirement``: of the module, of a class, a test, a parameter."""
     tree = ast.parse(source)
     on_definitions = set()
     for node in ast.walk(tree):
@@ -84,7 +84,9 @@ def markers_in(source: str, place: str) -> Iterator[Marker]:
                 on_definitions |= {id(part) for part in ast.walk(decorator)}
                 yield from _named(decorator, f"{place}:{node.lineno} {node.name}", _trouble(node))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and id(node) not in on_definitions:
+        if not isinstance(node, ast.Call) or id(node) in on_definitions:
+            continue
+        if _is_mark(node.func, "requirement"):
             yield from _named(node, f"{place}:{node.lineno}")
 
 
