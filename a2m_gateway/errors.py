@@ -19,8 +19,10 @@ here as one of these.
     ├── QuotaExceeded                 -32006  a declared limit
     ├── ProtocolNotSupported          -32007
     ├── EmbeddingMismatch             -32008  a vector of another width
+    ├── ForeignError                          a code that only the other side knows (client)
     └── InternalError                 -32603  ours, or of something we depend on
         ├── EmbedderError                     the embedding service failed
+        │   └── EmbedderRefused               it answered no, and would again
         ├── DeadlineExceeded                  the whole call took too long
         └── StoreError                        the database failed
             ├── StoreUnavailable              unreachable, restarting, cut off
@@ -33,6 +35,11 @@ here as one of these.
     ├── UnrecognisedLayout            names the candidates and the options that settle it
     ├── EmbedderMismatch              names both models, or both widths
     └── MissingDependency             carries the `pip install` line
+    ClientError                       a client got no answer: never crosses the wire
+    ├── ServerUnreachable             nothing listens there, or it went away before it answered
+    ├── CallTimeout                   no answer within the client's deadline
+    ├── HttpRefused                   an HTTP status in place of an answer
+    └── MalformedAnswer               what came answers nothing that was asked
 """
 
 from __future__ import annotations
@@ -43,17 +50,23 @@ from typing import ClassVar
 
 __all__ = [
     "A2MError",
+    "CallTimeout",
     "CapabilityNotSupported",
+    "ClientError",
     "CollectionNotFound",
     "ConfigurationError",
     "DeadlineExceeded",
     "EmbedderError",
     "EmbedderMismatch",
+    "EmbedderRefused",
     "EmbeddingMismatch",
     "Fault",
+    "ForeignError",
+    "HttpRefused",
     "InternalError",
     "InvalidParams",
     "InvalidRequest",
+    "MalformedAnswer",
     "MethodNotFound",
     "MissingDependency",
     "ParseError",
@@ -61,6 +74,7 @@ __all__ = [
     "QuotaExceeded",
     "ReadOnly",
     "ScopeDenied",
+    "ServerUnreachable",
     "SetupError",
     "StoreCorrupt",
     "StoreError",
@@ -177,6 +191,18 @@ class EmbeddingMismatch(A2MError):
     fault = Fault.CALLER
 
 
+class ForeignError(A2MError):
+    """An error of another server with a code that this version has no class for.
+
+    Args:
+        code: As it came.
+    """
+
+    def __init__(self, code: int, message: str, **data: object) -> None:
+        super().__init__(message, **data)
+        self.code = code  # type: ignore[misc]  # the one class whose code is not its own
+
+
 class InternalError(A2MError):
     code = -32603
 
@@ -184,6 +210,12 @@ class InternalError(A2MError):
 class EmbedderError(InternalError):
     fault = Fault.EMBEDDER
     retry = True
+
+
+class EmbedderRefused(EmbedderError):
+    """The service understood and said no: key, model, quota; the same call will be refused again."""
+
+    retry = False
 
 
 class DeadlineExceeded(InternalError):
@@ -240,4 +272,32 @@ class EmbedderMismatch(SetupError):
 
 
 class MissingDependency(SetupError):
+    pass
+
+
+class ClientError(Exception):
+    """A client got no answer to its call. Whether the server acted on it is not known."""
+
+
+class ServerUnreachable(ClientError):
+    pass
+
+
+class CallTimeout(ClientError):
+    pass
+
+
+class HttpRefused(ClientError):
+    """The server, or something in front of it, refused the request before the protocol.
+
+    Args:
+        status: The HTTP status.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class MalformedAnswer(ClientError):
     pass
