@@ -68,7 +68,12 @@ class ExactLayer:
     async def search_text(
         self, terms: Sequence[str], limit: int, conditions: Filter = ()
     ) -> Sequence[Row]:
-        """Candidates that match; a store that filters loosely may have missed some."""
+        """Candidates that match; a store that filters loosely may have missed some.
+
+        Where the store can't find words, every record is read.
+        """
+        if not self.inner.profile.has(Feature.TEXT_SEARCH):
+            return await self._containing(terms, limit, conditions)
         rows = await self.inner.search_text(terms, limit, conditions)
         return [row for row in rows if matches(row, conditions)]
 
@@ -110,6 +115,20 @@ class ExactLayer:
 
     async def aclose(self) -> None:
         await self.inner.aclose()
+
+    async def _containing(self, terms: Sequence[str], limit: int, conditions: Filter) -> list[Row]:
+        wanted = dict.fromkeys(terms, limit)
+        rows: list[Row] = []
+        async for row in self._matching(conditions):
+            text = str(row.fields["content"]).lower()
+            found = [term for term, left in wanted.items() if left and term in text]
+            for term in found:
+                wanted[term] -= 1
+            if found:
+                rows.append(row)
+            if not any(wanted.values()):
+                break
+        return rows
 
     async def _found(
         self, vector: Sequence[float], fetch: int, conditions: Filter, vectors: bool
@@ -249,6 +268,11 @@ def _profile(inner: Profile) -> Profile:
     exact = all(pushed is Pushdown.EXACT for pushed in inner.filters.values()) and inner.filters
     claims = dict(inner.features)
     if inner.has(Feature.READ):
+        if not inner.has(Feature.TEXT_SEARCH):
+            reason = inner.claim(Feature.TEXT_SEARCH).reason
+            claims[Feature.TEXT_SEARCH] = Claim(
+                Support.EMULATED, reason, "every word search reads all records once"
+            )
         claims[Feature.EXACT_FILTER] = (
             Claim(Support.NATIVE, "the store compares as strictly as JSON")
             if exact
