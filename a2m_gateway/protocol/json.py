@@ -7,6 +7,7 @@ and lone surrogates. What it lets through, this module refuses: an object that n
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -51,7 +52,11 @@ def encode(value: object) -> bytes:
     Raises:
         TypeError, ValueError: It is no JSON value; callers hand over what came out of a store.
     """
-    return _encoder.encode(value)
+    encoded = _encoder.encode(value)
+    # msgspec writes NaN and the infinities as null, so only where there is a null need we look.
+    if b"null" in encoded and not _finite(msgspec.to_builtins(value)):
+        raise ValueError("a number that is not finite has no JSON")
+    return encoded
 
 
 _TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
@@ -73,6 +78,23 @@ def _count_members(value: dict[str, Any] | list[Any]) -> int:
             return members
         level = below
     raise ParseError(_TOO_DEEP)
+
+
+def _finite(value: object) -> bool:
+    """Whether every number in ``value`` is one that JSON can say."""
+    level: list[Any] = [value]
+    while level:
+        below: list[Any] = []
+        for one in level:
+            if isinstance(one, float):
+                if not math.isfinite(one):
+                    return False
+            elif isinstance(one, dict):
+                below += one.values()
+            elif isinstance(one, list | tuple):
+                below += one
+        level = below
+    return True
 
 
 _CONTAINERS = frozenset({dict, list})

@@ -16,13 +16,17 @@ class DescribeParams(msgspec.Struct, frozen=True):
     protocol: str | None = None
 
 
-class TimelineParams(msgspec.Struct, frozen=True):
+class Selection(msgspec.Struct, frozen=True):
+    """Of the methods that select records, which a restriction narrows."""
+
+
+class TimelineParams(Selection, frozen=True):
     limit: int | None = None
     where: dict[str, object] | None = None
     embeddings: bool | None = None
 
 
-class RecallParams(msgspec.Struct, frozen=True):
+class RecallParams(Selection, frozen=True):
     query: str | None = None
     limit: int | None = None
     where: dict[str, object] | None = None
@@ -54,9 +58,8 @@ def read_params(given: object, form: type[P], declared: frozenset[str]) -> P:
         given = {}
     if not isinstance(given, dict):
         raise InvalidParams("parameters are passed by name, as an object", field="params")
-    for name, capability in RESTRICTIONS.items():
-        if given.get(name) is not None and capability not in declared:
-            raise CapabilityNotSupported(capability, what=f"`{name}`")
+    if issubclass(form, Selection):
+        _refuse_restrictions(given, declared)
     if any(name in given and capability not in declared for name, capability in ADDITIONS.items()):
         given = {
             key: value for key, value in given.items() if ADDITIONS.get(key, "core") in declared
@@ -65,6 +68,12 @@ def read_params(given: object, form: type[P], declared: frozenset[str]) -> P:
         return msgspec.convert(given, form)
     except msgspec.ValidationError as error:
         raise _named(error) from None
+
+
+def _refuse_restrictions(given: dict[str, object], declared: frozenset[str]) -> None:
+    for name, capability in RESTRICTIONS.items():
+        if given.get(name) is not None and capability not in declared:
+            raise CapabilityNotSupported(capability, what=f"`{name}`")
 
 
 def _named(error: msgspec.ValidationError) -> InvalidParams:

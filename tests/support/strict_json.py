@@ -31,6 +31,7 @@ def loads(message: bytes) -> Any:
             object_pairs_hook=_object,
             parse_constant=_constant,
             parse_float=_float,
+            parse_int=_integer,
         )
     except RecursionError:
         raise ValueError("too deep") from None
@@ -54,6 +55,12 @@ def _float(text: str) -> float:
     if math.isinf(value):
         raise ValueError("out of range")
     return value
+
+
+def _integer(text: str) -> int:
+    if len(text) > 4300:  # as Python, which does not count the sign
+        raise ValueError("too many digits")
+    return int(text)
 
 
 def _check(value: Any) -> None:
