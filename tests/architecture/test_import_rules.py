@@ -46,6 +46,9 @@ THIRD_PARTY: dict[str, set[str]] = {
 }
 """Folders for which less than the declared dependencies will do."""
 
+OF_EXTRAS = {"a2m_gateway.cli.demo": {"qdrant_client"}}
+"""Modules that need an extra: the demo plays the pipeline that wrote a corpus."""
+
 
 @dataclass(frozen=True)
 class Import:
@@ -128,6 +131,7 @@ def _trouble(
     if target in adapters:
         return "nothing imports an adapter: it is found by its entry point"
     ours = THIRD_PARTY.get(importer, third_party.get(importer, third_party[CORE]))
+    ours = ours | OF_EXTRAS.get(statement.importer, set())
     return None if target in ours else "no declared dependency of this package brings it"
 
 
