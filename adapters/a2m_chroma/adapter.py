@@ -1,0 +1,127 @@
+"""From a store URL to a database: ``chroma://host:8000/docs``, ``chroma+file:///folder/docs``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+
+from a2m_chroma.client import ChromaClient, FixedEndpoint
+from a2m_chroma.connection import ChromaConnection
+from a2m_chroma.embedded import EmbeddedEndpoint, check_folder, engine_version
+from a2m_chroma.snapshot import take
+from a2m_gateway.errors import ConfigurationError
+from a2m_gateway.store import StoreURL
+
+__all__ = ["ChromaAdapter", "EmbeddedChromaAdapter"]
+
+_PORT = 8000
+_TENANT, _DATABASE = "default_tenant", "default_database"
+_BOOLEANS = {"true": True, "false": False}
+
+_COPY_NOTE = (
+    "Served from a private copy ({size} MiB) taken at the start, because Chroma writes to what it "
+    "opens: the folder stays as it is, and what is written there later is seen after a restart."
+)
+_IN_PLACE_NOTE = (
+    "Chroma opened the folder itself and writes to it at every start; while another process has it "
+    "open, either may read stale records or fail."
+)
+
+
+class ChromaAdapter:
+    """A Chroma server that somebody else runs.
+
+    URL: ``chroma[s]://HOST[:8000][/PREFIX]/COLLECTION?tenant=…&database=…``; ``PREFIX`` is the
+    path under which a proxy serves Chroma.
+
+    Args:
+        transport: Replaces the network, in tests.
+    """
+
+    def __init__(self, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._transport = transport
+
+    async def connect(
+        self, url: StoreURL, *, secret: str | None = None, deadline: float = 10.0
+    ) -> ChromaConnection:
+        if not url.host:
+            raise ConfigurationError(
+                "chroma:// takes a host: chroma://localhost:8000/COLLECTION", setting="STORE"
+            )
+        host = f"[{url.host}]" if ":" in url.host else url.host
+        base = f"{'https' if url.tls else 'http'}://{host}:{url.port or _PORT}{quote(url.path)}"
+        client = ChromaClient(
+            FixedEndpoint(base),
+            tenant=url.options.get("tenant", _TENANT),
+            database=url.options.get("database", _DATABASE),
+            secret=_checked(secret),
+            deadline=deadline,
+            transport=self._transport,
+        )
+        return await _checked_connection(ChromaConnection(client))
+
+
+class EmbeddedChromaAdapter:
+    """A folder that a ``PersistentClient`` wrote.
+
+    URL: ``chroma+file:///FOLDER/COLLECTION?tenant=…&database=…&in_place=false``. Chroma serves a
+    private copy, so that no byte of the folder changes; ``in_place=true`` saves the copy.
+    """
+
+    async def connect(
+        self, url: StoreURL, *, secret: str | None = None, deadline: float = 10.0
+    ) -> ChromaConnection:
+        folder = Path(url.path)
+        check_folder(folder)
+        in_place = _flag(url.options, "in_place")
+        if in_place:
+            notes = (_IN_PLACE_NOTE,)
+        else:
+            snapshot = await take(folder)
+            folder = snapshot.folder
+            notes = (_COPY_NOTE.format(size=max(1, snapshot.size >> 20)),)
+        endpoint = EmbeddedEndpoint(folder, scratch=not in_place)
+        client = ChromaClient(
+            endpoint,
+            tenant=url.options.get("tenant", _TENANT),
+            database=url.options.get("database", _DATABASE),
+            secret=None,
+            deadline=deadline,
+            trust_env=False,
+        )
+        try:
+            await endpoint.url()  # a start may take longer than a call
+        except BaseException:
+            await client.aclose()
+            raise
+        connection = ChromaConnection(client, version=engine_version(), notes=notes)
+        return await _checked_connection(connection)
+
+
+async def _checked_connection(connection: ChromaConnection) -> ChromaConnection:
+    try:
+        await connection.check()
+    except BaseException:
+        await connection.aclose()
+        raise
+    return connection
+
+
+def _checked(secret: str | None) -> str | None:
+    """A secret that can be an HTTP header; the error must not quote it."""
+    if secret is not None and not (secret.isascii() and secret.isprintable() and secret.strip()):
+        raise ConfigurationError(
+            "the store's secret is empty or has characters that no HTTP header can carry",
+            setting="A2M_STORE_SECRET",
+        )
+    return secret
+
+
+def _flag(options: Mapping[str, str], name: str) -> bool:
+    given = options.get(name, "false").lower()
+    if given not in _BOOLEANS:
+        raise ConfigurationError("must be true or false", setting=name)
+    return _BOOLEANS[given]
