@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -78,11 +79,25 @@ async def serve(servers: Sequence[Server], *, started: Callable[[], None] | None
 
 def run(main: Coroutine[Any, Any, T]) -> T:
     """Run ``main`` on uvloop, where there is one."""
+    _occupy_standard_descriptors()
     if sys.platform == "win32":
         return asyncio.run(main)
     import uvloop
 
     return uvloop.run(main)
+
+
+def _occupy_standard_descriptors() -> None:
+    """Open /dev/null where the process was started without a stdin, stdout or stderr.
+
+    The next file or socket would take that number, and what is printed would be written into it;
+    libuv, under uvloop, aborts the process over one.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
 
 
 def _stop(running: Sequence[tuple[Server, asyncio.Task[None]]]) -> None:
