@@ -25,8 +25,9 @@ class Metric(StrEnum):
 def score(metric: Metric, distance: float) -> float:
     """A canonical distance as a score in [0, 1] that never rises as the distance does (spec 5.3).
 
-    The dot product goes through x / (1 + |x|) rather than a logistic, which would be exactly 1.0
-    from 37 on and make a tie of what the store told apart.
+    The dot product goes through (1 + x / (1 + |x|)) / 2 rather than a logistic, which would be
+    exactly 1.0 from 37 on and make a tie of what the store told apart. Each is written in steps
+    that rounding can't make fall where they should rise.
 
     >>> score(Metric.COSINE, 0.0), score(Metric.L2, 1.0), score(Metric.DOT, 0.0)
     (1.0, 0.5, 0.5)
@@ -35,4 +36,5 @@ def score(metric: Metric, distance: float) -> float:
         return min(1.0, max(0.0, 1.0 - distance / 2.0))  # rounding takes 1 - cos below 0
     if metric is Metric.L2:
         return 1.0 / (1.0 + max(0.0, distance))
-    return (1.0 - distance / (1.0 + abs(distance))) / 2.0
+    small = 0.5 / (1.0 + abs(distance))
+    return small if distance > 0.0 else 1.0 - small

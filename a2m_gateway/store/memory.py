@@ -178,8 +178,10 @@ def create(collection: str, rows: Sequence[Row], *, metric: Metric = Metric.COSI
     """Make ``rows`` the collection that ``memory:///COLLECTION`` opens.
 
     Raises:
-        ValueError: Vectors of several widths, or with a component that is not finite.
+        ValueError: An id twice, vectors of several widths, or a component that is not finite.
     """
+    if len({row.id for row in rows}) != len(rows):
+        raise ValueError("every row of a collection has an id of its own")
     vectors = [row.vector for row in rows if row.vector is not None]
     if len({len(vector) for vector in vectors}) > 1:
         raise ValueError("all vectors of a collection have one width")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
 from a2m_gateway.errors import ConfigurationError
 
 __all__ = ["StoreURL"]
 
 _TRUE = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+_UNSEEN = re.compile(r"^\s|\s$|[\x00-\x1f\x7f]")
+_NOT_UTF8 = "not a store URL: a percent-encoded part is no UTF-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +52,7 @@ class StoreURL:
         Raises:
             ConfigurationError: It is none, or carries credentials, or an option twice.
         """
-        try:
-            parts = urlsplit(text)
-            port = parts.port
-        except ValueError as error:
-            raise ConfigurationError(f"not a store URL: {error}", setting="STORE") from None
+        parts, port = cls._split(text)
         if not parts.scheme or "://" not in text:
             raise ConfigurationError(
                 "a store is a URL such as chroma://localhost:8000/docs, and this has no scheme",
@@ -74,12 +73,38 @@ class StoreURL:
                 setting="STORE",
             )
         head, _, collection = parts.path.rpartition("/")
-        return cls(scheme, parts.hostname, port, tls, unquote(head), unquote(collection), options)
+        return cls(scheme, parts.hostname, port, tls, _plain(head), _plain(collection), options)
+
+    @staticmethod
+    def _split(text: str) -> tuple[SplitResult, int | None]:
+        # urlsplit drops line ends, tabs and blanks around, and what stands behind a #.
+        if _UNSEEN.search(text):
+            raise ConfigurationError(
+                "not a store URL: it has a blank at an end or a control character", setting="STORE"
+            )
+        if "#" in text:
+            raise ConfigurationError(
+                "not a store URL: # begins a fragment, which no store has; in a name write %23",
+                setting="STORE",
+            )
+        try:
+            parts = urlsplit(text)
+            return parts, parts.port
+        except ValueError:
+            # The error's own text would show what stands in place of the port: a password, as a
+            # rule, with a slash in it.
+            raise ConfigurationError(
+                "not a store URL: its host or port is malformed", setting="STORE"
+            ) from None
 
     @staticmethod
     def _options(query: str) -> dict[str, str]:
         options: dict[str, str] = {}
-        for name, value in parse_qsl(query, keep_blank_values=True):
+        try:
+            given = parse_qsl(query, keep_blank_values=True, errors="strict")
+        except UnicodeDecodeError:
+            raise ConfigurationError(_NOT_UTF8, setting="STORE") from None
+        for name, value in given:
             if name in options:
                 raise ConfigurationError("given twice in the URL", setting=name)
             options[name] = value
@@ -87,12 +112,13 @@ class StoreURL:
 
     @staticmethod
     def _scheme(scheme: str, options: dict[str, str]) -> tuple[str, bool]:
-        given = options.pop("tls", "false").lower()
+        secure = scheme in {"qdrants", "chromas", "milvuss", "rediss"}
+        given = options.pop("tls", str(secure)).lower()
         if given not in _TRUE:
             raise ConfigurationError("must be true or false", setting="tls")
-        if scheme in {"qdrants", "chromas", "milvuss", "rediss"}:
-            return scheme[:-1], True
-        return scheme, _TRUE[given]
+        if secure and not _TRUE[given]:
+            raise ConfigurationError(f"{scheme}:// says the opposite", setting="tls")
+        return (scheme[:-1] if secure else scheme), _TRUE[given]
 
     def __str__(self) -> str:
         place = self.host or ""
@@ -100,4 +126,11 @@ class StoreURL:
             place = f"[{place}]"
         if self.port is not None:
             place += f":{self.port}"
-        return f"{self.scheme}://{place}{self.path}/{self.collection}"
+        return f"{self.scheme}://{place}{quote(self.path)}/{quote(self.collection, safe='')}"
+
+
+def _plain(quoted: str) -> str:
+    try:
+        return unquote(quoted, errors="strict")
+    except UnicodeDecodeError:
+        raise ConfigurationError(_NOT_UTF8, setting="STORE") from None

@@ -36,7 +36,7 @@ def _canonical(value: object) -> object:
         return ("constant", value)
     if isinstance(value, str):
         return ("string", value)
-    if isinstance(value, int | float) and math.isfinite(value):
+    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
         return ("number", Fraction(value))
     return object()  # equal to nothing
 

@@ -1,0 +1,127 @@
+"""Store URLs, the careless and the hostile ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from a2m_gateway.errors import ConfigurationError
+from a2m_gateway.store import StoreURL
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        # The examples of the design.
+        ("qdrant://host:6333/docs", ("qdrant", "host", 6333, False, "", "docs", {})),
+        ("qdrant+file:///var/q/docs", ("qdrant+file", None, None, False, "/var/q", "docs", {})),
+        ("chroma://host:8000/docs", ("chroma", "host", 8000, False, "", "docs", {})),
+        ("chroma+file:///var/c/docs", ("chroma+file", None, None, False, "/var/c", "docs", {})),
+        ("milvus+file:///m.db/docs", ("milvus+file", None, None, False, "/m.db", "docs", {})),
+        ("redis://host:6379/0/idx", ("redis", "host", 6379, False, "/0", "idx", {})),
+        ("memory:///docs", ("memory", None, None, False, "", "docs", {})),
+        # TLS, said in two ways.
+        ("qdrants://host/docs", ("qdrant", "host", None, True, "", "docs", {})),
+        ("chromas://host/docs", ("chroma", "host", None, True, "", "docs", {})),
+        ("milvuss://host/docs", ("milvus", "host", None, True, "", "docs", {})),
+        ("rediss://host/0/idx", ("redis", "host", None, True, "/0", "idx", {})),
+        ("chroma://host/docs?tls=true", ("chroma", "host", None, True, "", "docs", {})),
+        ("chroma://host/docs?tls=0", ("chroma", "host", None, False, "", "docs", {})),
+        ("chromas://host/docs?tls=true", ("chroma", "host", None, True, "", "docs", {})),
+        # Names that need care.
+        ("memory:///my%20docs", ("memory", None, None, False, "", "my docs", {})),
+        ("memory:///a%2Fb", ("memory", None, None, False, "", "a/b", {})),
+        ("memory:///a%23b%3Fc%25", ("memory", None, None, False, "", "a#b?c%", {})),
+        ("memory:///d%C3%B6cs", ("memory", None, None, False, "", "döcs", {})),
+        ("memory:///döcs", ("memory", None, None, False, "", "döcs", {})),
+        ("qdrant://[::1]:6333/docs", ("qdrant", "::1", 6333, False, "", "docs", {})),
+        ("qdrant://host:6333", ("qdrant", "host", 6333, False, "", "", {})),
+        ("qdrant://host:6333/", ("qdrant", "host", 6333, False, "", "", {})),
+        ("QDRANT://HOST/Docs", ("qdrant", "host", None, False, "", "Docs", {})),
+        # Options.
+        ("memory:///d?a=1&b=", ("memory", None, None, False, "", "d", {"a": "1", "b": ""})),
+        ("memory:///d?c", ("memory", None, None, False, "", "d", {"c": ""})),
+        ("memory:///d?a=x%26y%3D1", ("memory", None, None, False, "", "d", {"a": "x&y=1"})),
+        ("memory:///d?A=1&a=2", ("memory", None, None, False, "", "d", {"A": "1", "a": "2"})),
+    ],
+)  # fmt: skip
+def test_what_a_url_says(text: str, wanted: tuple[Any, ...]) -> None:
+    url = StoreURL.parse(text)
+    parts = (url.scheme, url.host, url.port, url.tls, url.path, url.collection, dict(url.options))
+    assert parts == wanted
+    assert url.embedded == wanted[0].endswith("+file")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "docs",
+        "/var/c/docs",
+        "chroma",
+        "chroma:docs",
+        "chroma:/docs",
+        "://host/docs",
+        "localhost:8000/docs",
+        "chroma://host:port/docs",
+        "chroma://host:99999/docs",
+        "chroma://host:-1/docs",
+        "chroma://[::1/docs",
+        "chroma+file://var/c/docs",
+        "chroma+file://host:1/docs",
+        "chroma://host/docs?a=1&a=2",
+        "chroma://host/docs?tls=maybe",
+        "chroma://host/docs?tls=",
+        "chroma://host/docs?tls=true&tls=true",
+        "chromas://host/docs?tls=false",
+        "chroma://host/do#cs",
+        "chroma://host/docs#",
+        "chroma://host/do\ncs",
+        "chroma://host/do\tcs",
+        "chroma://host/docs\r\n",
+        " chroma://host/docs",
+        "chroma://host/docs\x00",
+        "chroma://host/%FF",
+        "chroma://host/docs?a=%FF",
+    ],
+)
+def test_what_is_no_store_url_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError):
+        StoreURL.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "redis://user:hunter2@host/0/idx",
+        "redis://:hunter2@host/0/idx",
+        "redis://hunter2@host/0/idx",
+        "redis://user:hunter2/x@host/0/idx",
+        "redis://user:hunter2#x@host/0/idx",
+        "redis://user:hunter2?x@host/0/idx",
+        "redis://user:hun[ter2@host/0/idx",
+        "qdrant+file://user:hunter2@/q/docs",
+    ],
+)
+def test_a_secret_in_a_url_is_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        StoreURL.parse(text)
+    assert "hunter2" not in str(caught.value)
+    assert "hun[ter2" not in str(caught.value)
+
+
+NAMES = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=8
+)
+
+
+@given(NAMES, st.booleans())
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_a_url_that_is_shown_says_the_same_when_it_is_read(name: str, embedded: bool) -> None:
+    scheme, host = ("chroma+file", None) if embedded else ("chroma", "::1")
+    folder = "/a b/ü" if embedded else ""
+    url = StoreURL(scheme, host, None if embedded else 8000, False, folder, name)
+    assert StoreURL.parse(str(url)) == url
