@@ -52,15 +52,18 @@ class ExactLayer:
             return await self._nearest_of(vector, k, await self._get(named, conditions), vectors)
         exact = self._pushed_exactly(conditions)
         fetch = self._within_limits(k if exact else max(4 * k, 64))
-        found = await self._found(vector, fetch, conditions, vectors)
+        hits = await self.inner.search(vector, fetch, conditions, vectors=vectors)
+        found = [hit for hit in hits if matches(hit.row, conditions)]
         if len(found) >= k:
             return found[:k]
         if not conditions and len(found) >= await self.inner.count():
             return found
-        if not (conditions and exact):
-            # Rows that did not match, or that a layout hides, took places: once more, deeper,
+        if len(hits) == fetch or not conditions:
+            # Rows that do not match, or that a layout hides, took places: once more, deeper,
             # before every row is read.
-            found = await self._found(vector, self._within_limits(8 * fetch), conditions, vectors)
+            deeper = self._within_limits(8 * fetch)
+            hits = await self.inner.search(vector, deeper, conditions, vectors=vectors)
+            found = [hit for hit in hits if matches(hit.row, conditions)]
             if len(found) >= k:
                 return found[:k]
         return await self._fill(vector, k, conditions, found, vectors)
@@ -129,12 +132,6 @@ class ExactLayer:
             if not any(wanted.values()):
                 break
         return rows
-
-    async def _found(
-        self, vector: Sequence[float], fetch: int, conditions: Filter, vectors: bool
-    ) -> list[Hit]:
-        hits = await self.inner.search(vector, fetch, conditions, vectors=vectors)
-        return [hit for hit in hits if matches(hit.row, conditions)]
 
     def _within_limits(self, fetch: int) -> int:
         largest = self.profile.limits.max_k

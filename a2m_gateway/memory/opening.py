@@ -1,0 +1,220 @@
+"""From a URL to a memory: connect, recognise, find an embedder that fits, put the layers on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+
+from a2m_gateway.capability import Feature, Support
+from a2m_gateway.embedding import (
+    Certainty,
+    Choice,
+    Embedder,
+    EmbedderSettings,
+    Evidence,
+    Fit,
+    StoredPassage,
+    choose,
+)
+from a2m_gateway.errors import ConfigurationError
+from a2m_gateway.layers import ExactLayer, guarded
+from a2m_gateway.memory.limits import Limits
+from a2m_gateway.memory.memory import Memory
+from a2m_gateway.shapes import LayoutOptions, Recognition, open_shaped
+from a2m_gateway.store import (
+    CollectionInfo,
+    CollectionSummary,
+    Connection,
+    Row,
+    Selection,
+    Store,
+    StoreURL,
+    VectorField,
+)
+from a2m_gateway.store.registry import adapter_for
+
+__all__ = ["MemorySettings", "Opened", "connect", "layout_options", "open_memory"]
+
+_BYTES_PER_COMPONENT = 26
+"""The longest decimal form of a float64, and a comma."""
+_ROOM_FOR_THE_REST = 64 * 1024
+_PASSAGES = 32
+
+WORDS_BY_READING = 2_000
+"""Records up to which a word search may read all of them beside a search by meaning."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySettings:
+    """What is to be opened, and how.
+
+    Attributes:
+        url: Of the collection; its query may carry layout options.
+        layout: Layout options by name; they win over the URL's.
+        embedder: None is the bundled one, if it fits.
+        secret: The database's key or token.
+        store_deadline: Seconds that one call to the database may take.
+    """
+
+    url: StoreURL
+    layout: dict[str, str] = field(default_factory=dict)
+    embedder: EmbedderSettings | None = None
+    words_weight: float = 0.5
+    limits: Limits = field(default_factory=Limits)
+    name: str = "a2m-gateway"
+    secret: str | None = None
+    store_deadline: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A memory, and all that ``inspect`` tells of how it came about.
+
+    Attributes:
+        connection: Close it after the memory (``aclose`` does both).
+        vector: The kind of vector that is searched, or None.
+        fit: What was found out about the embedder.
+        words_weight: Of the words in a text query's score; 0 where they are left out.
+        sample: A few records as A2M shows them.
+    """
+
+    memory: Memory
+    connection: Connection
+    info: CollectionInfo
+    recognition: Recognition
+    vector: VectorField | None
+    embedder: Embedder | None
+    fit: Fit
+    words_weight: float
+    sample: Sequence[Row]
+
+    async def aclose(self) -> None:
+        """Release everything. Idempotent."""
+        await self.memory.aclose()
+        await self.connection.aclose()
+
+
+async def connect(settings: MemorySettings) -> Connection:
+    """The database behind the URL, with every store it opens guarded.
+
+    Raises:
+        SetupError, StoreError: See ``Adapter.connect``.
+    """
+    url, _ = _split(settings.url)
+    adapter = adapter_for(url.scheme)
+    inner = await adapter.connect(url, secret=settings.secret, deadline=settings.store_deadline)
+    return _GuardedConnection(inner, settings.store_deadline)
+
+
+def layout_options(settings: MemorySettings) -> LayoutOptions:
+    """The layout options of the settings, which win over those of the URL.
+
+    Raises:
+        ConfigurationError: Names the option.
+    """
+    _, layout = _split(settings.url)
+    return LayoutOptions.parse({**layout, **settings.layout})
+
+
+async def open_memory(settings: MemorySettings) -> Opened:
+    """Open one existing collection as a read-only memory.
+
+    Raises:
+        SetupError: Something must be set right first, and the message says what.
+        StoreError, EmbedderError: The database or the embedder does not answer.
+    """
+    options = layout_options(settings)
+    connection = await connect(settings)
+    try:
+        return await _open(connection, settings, options)
+    except BaseException:
+        await connection.aclose()
+        raise
+
+
+async def _open(connection: Connection, settings: MemorySettings, options: LayoutOptions) -> Opened:
+    shaped, recognition, info = await open_shaped(connection, settings.url.collection, options)
+    store = ExactLayer(shaped)
+    name = recognition.shape.vector_name
+    vector = next((one for one in info.vectors if one.name == name), None)
+    sample = (await store.scan(limit=_PASSAGES, vectors=vector is not None)).rows
+    evidence = Evidence(
+        vector=vector if store.profile.has(Feature.VECTOR_SEARCH) else None,
+        names=[recognition.model] if recognition.model else [],
+        passages=[
+            StoredPassage(str(row.fields["content"]), row.vector)
+            for row in sample
+            if row.vector is not None
+        ],
+    )
+    choice = await choose(settings.embedder, evidence)
+    embedder, fit = choice.embedder, choice.fit
+    _check_request_size(settings.limits, store.profile.width)
+    words_weight = _words_weight(settings, store, embedder, info.count)
+    memory = Memory(
+        store,
+        embedder=embedder,
+        model=_model(evidence, choice),
+        words_weight=words_weight,
+        limits=settings.limits,
+        name=settings.name,
+    )
+    return Opened(
+        memory, connection, info, recognition, vector, embedder, fit, words_weight, sample
+    )
+
+
+def _split(url: StoreURL) -> tuple[StoreURL, dict[str, str]]:
+    """A URL without its layout options, which no adapter knows, and those."""
+    names = {option.name for option in fields(LayoutOptions)}
+    layout = {name: value for name, value in url.options.items() if name in names}
+    rest = {name: value for name, value in url.options.items() if name not in names}
+    return replace(url, options=rest), layout
+
+
+def _model(evidence: Evidence, choice: Choice) -> str | None:
+    """The model of the stored vectors, where they or the collection say which it is."""
+    if choice.embedder is not None and choice.fit.certainty in (Certainty.PROVEN, Certainty.NAMED):
+        return choice.embedder.model
+    return evidence.models[0] if len(evidence.models) == 1 else None
+
+
+def _words_weight(
+    settings: MemorySettings, store: Store, embedder: Embedder | None, count: int
+) -> float:
+    """Words are left out where each query would read a large collection, and meaning is there."""
+    native = store.profile.claim(Feature.TEXT_SEARCH).support is Support.NATIVE
+    if native or embedder is None or count <= WORDS_BY_READING:
+        return settings.words_weight
+    return 0.0
+
+
+def _check_request_size(limits: Limits, width: int | None) -> None:
+    needed = (width or 0) * _BYTES_PER_COMPONENT + _ROOM_FOR_THE_REST
+    if limits.max_request_bytes < needed:
+        raise ConfigurationError(
+            f"{limits.max_request_bytes} would refuse a recall by a vector of this collection; "
+            f"at least {needed} are needed",
+            setting="limits.max_request_bytes",
+        )
+
+
+class _GuardedConnection:
+    """A connection whose stores have the layers on that do not depend on the layout."""
+
+    def __init__(self, inner: Connection, deadline: float) -> None:
+        self._inner = inner
+        self._deadline = deadline
+
+    async def collections(self) -> Sequence[CollectionSummary]:
+        return await self._inner.collections()
+
+    async def describe(self, collection: str) -> CollectionInfo:
+        return await self._inner.describe(collection)
+
+    async def open(self, collection: str, selection: Selection) -> Store:
+        store = await self._inner.open(collection, selection)
+        return guarded(store, deadline=self._deadline)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
