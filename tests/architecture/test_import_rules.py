@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
-from importlib.metadata import packages_distributions
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
@@ -148,7 +148,8 @@ def cycles(modules: Mapping[str, str]) -> None:
 def declared_packages() -> dict[str, set[str]]:
     """Unit → the top-level packages of what ``pyproject.toml`` declares for it.
 
-    An adapter ``a2m_x`` has the core's dependencies and those of the extras ``x`` and ``x-…``.
+    An adapter ``a2m_x`` has the core's dependencies and those of the extras ``x`` and ``x-…``, with
+    what these need themselves: a client library raises the errors of its own dependencies.
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras: dict[str, list[str]] = project["optional-dependencies"]
@@ -156,18 +157,23 @@ def declared_packages() -> dict[str, set[str]]:
     found = {CORE: core}
     for path in (ROOT / "adapters").iterdir():
         own = path.name.removeprefix("a2m_")
-        mine = [extras[name] for name in extras if name.partition("-")[0] == own]
-        found[path.name] = core | _packages([line for lines in mine for line in lines])
+        mine = [line for name in extras if name.partition("-")[0] == own for line in extras[name]]
+        theirs = [line for client in mine for line in requires(_distribution(client)) or ()]
+        found[path.name] = core | _packages([*mine, *(t for t in theirs if "extra ==" not in t)])
     return found
 
 
 def _packages(requirements: list[str]) -> set[str]:
-    wanted = {_normal(re.split(r"[^A-Za-z0-9._-]", line)[0]) for line in requirements}
+    wanted = {_normal(_distribution(line)) for line in requirements}
     return {
         package
         for package, distributions in packages_distributions().items()
         if wanted & {_normal(name) for name in distributions}
     }
+
+
+def _distribution(requirement: str) -> str:
+    return re.split(r"[^A-Za-z0-9._-]", requirement)[0]
 
 
 def _normal(distribution: str) -> str:
