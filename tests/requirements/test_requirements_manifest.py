@@ -12,6 +12,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -90,11 +91,14 @@ def markers_in(source: str, place: str) -> Iterator[Marker]:
             yield from _named(node, f"{place}:{node.lineno}")
 
 
-MARKERS = [
-    marker
-    for path in sorted(TESTS.rglob("test_*.py"))
-    for marker in markers_in(path.read_text(encoding="utf-8"), str(path.relative_to(TESTS)))
-]
+@cache
+def markers() -> list[Marker]:
+    """Those of all tests."""
+    return [
+        marker
+        for path in sorted(TESTS.rglob("test_*.py"))
+        for marker in markers_in(path.read_text(encoding="utf-8"), str(path.relative_to(TESTS)))
+    ]
 
 
 def test_ids_are_unique() -> None:
@@ -117,16 +121,16 @@ def test_row_is_complete(row: dict[str, str]) -> None:
 
 
 def test_every_marker_proves_something() -> None:
-    assert [f"{m.place}: {m.id}: {m.trouble}" for m in MARKERS if m.trouble] == []
+    assert [f"{m.place}: {m.id}: {m.trouble}" for m in markers() if m.trouble] == []
 
 
 def test_every_marker_names_a_row() -> None:
     known = {row["id"] for row in ROWS}
-    assert [f"{m.place}: {m.id}" for m in MARKERS if m.id not in known] == []
+    assert [f"{m.place}: {m.id}" for m in markers() if m.id not in known] == []
 
 
 def test_a_row_is_proven_exactly_when_a_test_names_it() -> None:
-    named = {marker.id for marker in MARKERS}
+    named = {marker.id for marker in markers()}
     proven = {row["id"] for row in ROWS if row["status"] == "proven"}
     assert proven - named == set(), "marked proven, and no test names them"
     assert named - proven == set(), "named by a test: mark them proven"
