@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from a2m_gateway.transports.in_process import InProcessTransport
     from a2m_gateway.transports.responder import Responder
     from a2m_gateway.transports.server import DEFAULT_GRACE, Server, run, serve
-    from a2m_gateway.transports.stdio import StdioServer
+    from a2m_gateway.transports.stdio import StdioPipes, StdioServer, claim_stdio
     from a2m_gateway.transports.unix import UnixServer
 
 __all__ = [
@@ -24,9 +24,11 @@ __all__ = [
     "InProcessTransport",
     "Responder",
     "Server",
+    "StdioPipes",
     "StdioServer",
     "TokenHash",
     "UnixServer",
+    "claim_stdio",
     "run",
     "serve",
 ]
@@ -37,7 +39,9 @@ _HOMES = {
     "TokenHash": "http.settings",
     "InProcessTransport": "in_process",
     "Responder": "responder",
+    "StdioPipes": "stdio",
     "StdioServer": "stdio",
+    "claim_stdio": "stdio",
     "UnixServer": "unix",
     "DEFAULT_GRACE": "server",
     "Server": "server",

@@ -12,24 +12,61 @@ from a2m_gateway.transports.responder import Responder
 from a2m_gateway.transports.server import DEFAULT_GRACE
 from a2m_gateway.transports.stream import StreamSession
 
-__all__ = ["StdioServer"]
+__all__ = ["StdioPipes", "StdioServer", "claim_stdio"]
+
+
+@dataclass(frozen=True, slots=True)
+class StdioPipes:
+    """The peer's ends as private descriptors, which no child process inherits."""
+
+    source: int
+    sink: int
+
+
+def claim_stdio() -> StdioPipes:
+    """Take stdin and stdout away from everything else in this process and its children.
+
+    From now to the end of the process the descriptors 0 and 1 are /dev/null and stderr: no print,
+    no C library and no child process can write into the stream or eat of it (spec 8.2: stdout
+    carries JSON-RPC messages alone). A program calls it before it opens a store, whose engine may
+    print as it starts, or keep the peer's pipe open in a process of its own.
+
+    Never undone: what the C library still holds in its buffers is written to descriptor 1 when
+    the process exits, and must not reach the peer even then.
+
+    Raises:
+        ConfigurationError: The process has no stdin or no stdout.
+    """
+    for name, stream in (("stdin", sys.__stdin__), ("stdout", sys.__stdout__)):
+        # Where the process was started without one, its number may be another file's by now.
+        if stream is None:
+            raise ConfigurationError(f"{name} is closed: serve on HTTP or a Unix socket instead")
+    pipes = StdioPipes(os.dup(0), os.dup(1))
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(2 if sys.__stderr__ is not None else nowhere, 1)
+    os.close(nowhere)
+    return pipes
 
 
 class StdioServer:
     """Serves one peer over stdin and stdout; ends when stdin does, or when the peer is gone.
 
-    From ``start`` to the end of the process the descriptors 0 and 1 are not the peer's any more
-    but /dev/null and stderr: no print, no C library and no child process can write into the
-    stream or eat of it (spec 8.2: stdout carries JSON-RPC messages alone).
-
     Args:
+        pipes: What ``claim_stdio`` gave, which the server closes; None claims at ``start``.
         grace: Seconds that accepted requests may take after the end of stdin or ``stop``.
     """
 
-    def __init__(self, responder: Responder, *, grace: float = DEFAULT_GRACE) -> None:
+    def __init__(
+        self,
+        responder: Responder,
+        pipes: StdioPipes | None = None,
+        *,
+        grace: float = DEFAULT_GRACE,
+    ) -> None:
         self._responder = responder
         self._grace = grace
-        self._pipes: _Pipes | None = None
+        self._pipes = pipes
         self._stream: DescriptorStream | None = None
         self._session: StreamSession | None = None
 
@@ -39,7 +76,7 @@ class StdioServer:
         Raises:
             ConfigurationError: The process has no stdin or no stdout.
         """
-        self._pipes = _take_over()
+        self._pipes = self._pipes or claim_stdio()
         self._stream = DescriptorStream(self._pipes.source, self._pipes.sink)
         self._session = StreamSession(self._responder, self._stream, grace=self._grace)
 
@@ -63,27 +100,3 @@ class StdioServer:
             os.close(self._pipes.source)
             os.close(self._pipes.sink)  # the peer sees the end of the stream
             self._stream = self._pipes = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Pipes:
-    source: int
-    sink: int
-
-
-def _take_over() -> _Pipes:
-    """Move the peer's ends to private descriptors, which no child process inherits.
-
-    Never undone: what the C library still holds in its buffers is written to descriptor 1 when
-    the process exits, and must not reach the peer even then.
-    """
-    for name, stream in (("stdin", sys.__stdin__), ("stdout", sys.__stdout__)):
-        # Where the process was started without one, its number may be another file's by now.
-        if stream is None:
-            raise ConfigurationError(f"{name} is closed: serve on HTTP or a Unix socket instead")
-    pipes = _Pipes(os.dup(0), os.dup(1))
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nowhere, 0)
-    os.dup2(2 if sys.__stderr__ is not None else nowhere, 1)
-    os.close(nowhere)
-    return pipes

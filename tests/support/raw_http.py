@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 
 from a2m_gateway.transports import HttpServer
 
@@ -17,6 +18,10 @@ class Running:
         self.url = server.url
         self.port = int(server.url.rstrip("/").rpartition(":")[2])
         self.waiting = waiting
+
+    @property
+    def listeners(self) -> list[socket.socket]:
+        return self.server._listeners
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection("127.0.0.1", self.port)

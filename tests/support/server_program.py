@@ -21,6 +21,7 @@ from a2m_gateway.transports import (
     Server,
     StdioServer,
     UnixServer,
+    claim_stdio,
     run,
     serve,
 )
@@ -67,11 +68,15 @@ def main() -> None:
     parser.add_argument("transport", choices=["stdio", "unix", "http"])
     parser.add_argument("path", nargs="?", type=Path)
     parser.add_argument("--grace", type=float, default=10.0)
+    parser.add_argument("--early", action="store_true", help="claim stdio, then print")
     given = parser.parse_args()
     responder = Responder()
     server: Server
     if given.transport == "stdio":
-        server = StdioServer(responder, grace=given.grace)
+        pipes = claim_stdio() if given.early else None
+        if given.early:
+            os.write(1, b"stray: before start\n")
+        server = StdioServer(responder, pipes, grace=given.grace)
     elif given.transport == "unix":
         server = UnixServer(responder, given.path, grace=given.grace)
     else:

@@ -62,11 +62,7 @@ class HttpServer:
         if self._uvicorn is None or self._task is None:
             raise RuntimeError("start() comes first")
         try:
-            await asyncio.shield(self._task)
-        except asyncio.CancelledError:
-            self._uvicorn.should_exit = self._uvicorn.force_exit = True
-            await asyncio.gather(self._task, return_exceptions=True)
-            raise
+            await self._task
         finally:
             await self._uvicorn.release()
 
@@ -112,7 +108,9 @@ class _Uvicorn(uvicorn.Server):
         yield  # several servers share the process: ``serve`` has the signals
 
     async def release(self) -> None:
-        """End what the grace did not suffice for; uvicorn cancels it and does not wait."""
+        """End what the grace did not suffice for, or what had none."""
+        for server in self.servers:
+            server.close()
         tasks = list(self.server_state.tasks)
         for task in tasks:
             task.cancel()
