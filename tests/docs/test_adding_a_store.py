@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from a2m_gateway.errors import CollectionNotFound, ConfigurationError
+from a2m_gateway.memory import Endpoint
+from a2m_gateway.memory.opening import MemorySettings, open_memory
 from a2m_gateway.store import StoreURL
 from a2m_gateway.store.registry import adapter_for
 from a2m_gateway.testing import StoreBehaviour
@@ -78,6 +80,24 @@ async def test_the_registry_finds_it(installed: Path, corpus: StoreURL) -> None:
         await connection.describe("../docs")
     with pytest.raises(ConfigurationError):
         await adapter.connect(StoreURL.parse("jsonl+file:///nowhere/at/all/docs"))
+
+
+async def test_its_collection_is_served(installed: Path, corpus: StoreURL) -> None:
+    opened = await open_memory(MemorySettings(url=corpus))
+    endpoint = Endpoint(opened.memory)
+    answers = [
+        await endpoint.answer(json.dumps({"jsonrpc": "2.0", "id": 1, **call}).encode())
+        for call in (
+            {"method": "memory/recall", "params": {"embedding": [1, 2], "limit": 1}},
+            {"method": "memory/recall", "params": {"query": "invoices", "limit": 1}},
+            {"method": "memory/timeline", "params": {"where": {"page": 1}}},
+        )
+    ]
+    await opened.aclose()
+    found = [json.loads(answer or b"")["result"]["records"] for answer in answers]
+    assert [[record["id"] for record in records] for records in found] == [["r2"], ["r2"], ["r1"]]
+    assert found[2][0]["content"] == "Passage\u2028number 1 is about errors."
+    assert found[2][0]["metadata"] == {"topic": "errors", "page": 1}
 
 
 def test_its_test_file_passes_the_suite(installed: Path, tmp_path: Path) -> None:

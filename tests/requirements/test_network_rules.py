@@ -1,0 +1,97 @@
+"""Sections 4.13 and 6: what callers over a network are told, and what they can't claim."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from a2m_gateway.memory import Endpoint
+from a2m_gateway.transports import HttpServer, HttpSettings, Server, TokenHash, UnixServer
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+TOKEN = "a-token-for-this-test"
+HEADERS = {"authorization": f"Bearer {TOKEN}"}
+with_and_without_tokens = pytest.mark.parametrize(
+    "tokens", [(), (TokenHash.of("tester", TOKEN),)], ids=["unauthenticated", "tokens"]
+)
+
+
+def message(method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+@asynccontextmanager
+async def serving(server: Server) -> AsyncIterator[None]:
+    await server.start()
+    waiting = asyncio.create_task(server.wait())
+    try:
+        yield
+    finally:
+        server.stop()
+        await waiting
+
+
+@asynccontextmanager
+async def over_http(
+    endpoint: Endpoint, tokens: tuple[TokenHash, ...]
+) -> AsyncIterator[httpx.AsyncClient]:
+    server = HttpServer(endpoint, HttpSettings(port=0, tokens=tokens))
+    async with serving(server), httpx.AsyncClient(base_url=server.url, headers=HEADERS) as client:
+        yield client
+
+
+@pytest.mark.requirement("6-no-scopes-unauthenticated")
+@pytest.mark.requirement("8.3-authenticate-for-scopes")
+@with_and_without_tokens
+async def test_scopes_are_not_declared(endpoint: Endpoint, tokens: tuple[TokenHash, ...]) -> None:
+    """Not even to who is authenticated: a token does not yet say whose records it may see."""
+    async with over_http(endpoint, tokens) as client:
+        answer = (await client.post("/", json=message("memory/describe"))).json()
+        published = (await client.get("/.well-known/a2m-server.json")).json()
+    assert "core" in answer["result"]["capabilities"]
+    assert "scopes" not in answer["result"]["capabilities"]
+    assert "scopes" not in published["capabilities"]
+
+
+@pytest.mark.requirement("6-owner-not-trusted")
+@with_and_without_tokens
+async def test_a_claimed_owner_has_no_effect(
+    endpoint: Endpoint, tokens: tuple[TokenHash, ...]
+) -> None:
+    async with over_http(endpoint, tokens) as client:
+        for method in ("memory/describe", "memory/recall", "memory/timeline"):
+            plain = (await client.post("/", json=message(method))).json()
+            assert "result" in plain
+            for owner in ("me", "tester", "", None, 7, ["root"]):
+                answer = await client.post("/", json=message(method, owner=owner))
+                assert answer.json() == plain
+
+
+@pytest.mark.requirement("6-documented")
+def test_what_owner_means_is_documented() -> None:
+    """The README says in one paragraph what an ``owner`` does where there are no ``scopes``."""
+    paragraphs = re.split(r"\n\s*\n", README.read_text("utf-8"))
+    assert any("`owner`" in one and "`scopes`" in one for one in paragraphs)
+
+
+@pytest.mark.requirement("4.13-nothing-unsubscribed")
+async def test_nothing_comes_unasked(endpoint: Endpoint, tmp_path: Path) -> None:
+    """A stream that could carry notifications holds one answer to each request, and no more."""
+    methods = ["memory/describe", "memory/recall", "memory/remember", "memory/events/subscribe"]
+    path = tmp_path / "a2m.sock"
+    async with serving(UnixServer(endpoint, path)):
+        reader, writer = await asyncio.open_unix_connection(path)
+        for number, method in enumerate(methods):
+            writer.write(json.dumps({**message(method), "id": number}).encode() + b"\n")
+        writer.write_eof()
+        received = (await asyncio.wait_for(reader.read(), 30)).splitlines()
+        writer.close()
+    assert sorted(json.loads(line)["id"] for line in received) == list(range(len(methods)))
