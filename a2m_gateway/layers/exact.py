@@ -225,7 +225,8 @@ class ExactLayer:
         return [Hit(row, distance) for row, distance in zip(carrying, far, strict=True)]
 
     async def _get(self, ids: Sequence[str], conditions: Filter) -> list[Row]:
-        return [row for row in await self.inner.get(ids) if matches(row, conditions)]
+        rows = await self.inner.get(ids) if ids else ()  # some stores read no ids as all of them
+        return [row for row in rows if matches(row, conditions)]
 
     async def _with_vectors(self, rows: Sequence[Row]) -> list[Row]:
         carried: dict[str, Row] = {}
@@ -246,7 +247,7 @@ def _named_ids(conditions: Filter) -> Sequence[str] | None:
     """The ids that a condition confines the answer to, so that nothing need be searched."""
     for condition in conditions:
         if condition.paths[0] == ID:
-            return [value for value in condition.values if isinstance(value, str)]
+            return list(dict.fromkeys(one for one in condition.values if isinstance(one, str)))
         if not condition.values:
             return []
     return None

@@ -21,14 +21,11 @@ def record(
     created_at: str = "2026-01-01T00:00:00.000Z",
     vector: Sequence[float] | None = None,
     metadata: Mapping[str, Any] | None = None,
-    **fields: Any,
+    fields: Mapping[str, Any] | None = None,
 ) -> Row:
-    """A canonical row."""
-    return Row(
-        name,
-        {"content": content, "created_at": created_at, "metadata": dict(metadata or {}), **fields},
-        vector,
-    )
+    """A canonical row; ``fields`` are those that not every record carries."""
+    always = {"content": content, "created_at": created_at, "metadata": dict(metadata or {})}
+    return Row(name, {**always, **(fields or {})}, vector)
 
 
 def _canonical(value: object) -> object:
