@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from a2m_gateway.errors import ConfigurationError
 
@@ -121,12 +121,15 @@ class StoreURL:
         return (scheme[:-1] if secure else scheme), _TRUE[given]
 
     def __str__(self) -> str:
+        """The URL that opens the same: people copy it from what is printed."""
         place = self.host or ""
         if ":" in place:
             place = f"[{place}]"
         if self.port is not None:
             place += f":{self.port}"
-        return f"{self.scheme}://{place}{quote(self.path)}/{quote(self.collection, safe='')}"
+        scheme = f"{self.scheme}s" if self.tls else self.scheme
+        shown = f"{scheme}://{place}{quote(self.path)}/{quote(self.collection, safe='')}"
+        return f"{shown}?{urlencode(self.options)}" if self.options else shown
 
 
 def _plain(quoted: str) -> str:

@@ -118,10 +118,16 @@ NAMES = st.text(
 )
 
 
-@given(NAMES, st.booleans())
+OPTIONS = st.dictionaries(NAMES.filter(lambda name: name != "tls"), NAMES, max_size=3)
+
+
+@given(NAMES, st.booleans(), st.booleans(), OPTIONS)
 @settings(max_examples=200, deadline=None, derandomize=True)
-def test_a_url_that_is_shown_says_the_same_when_it_is_read(name: str, embedded: bool) -> None:
+def test_a_url_that_is_shown_says_the_same_when_it_is_read(
+    name: str, embedded: bool, tls: bool, options: dict[str, str]
+) -> None:
     scheme, host = ("chroma+file", None) if embedded else ("chroma", "::1")
     folder = "/a b/ü" if embedded else ""
-    url = StoreURL(scheme, host, None if embedded else 8000, False, folder, name)
+    port = None if embedded else 8000
+    url = StoreURL(scheme, host, port, tls and not embedded, folder, name, options)
     assert StoreURL.parse(str(url)) == url
