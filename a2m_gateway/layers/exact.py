@@ -3,6 +3,9 @@
 A store's own filter only narrows (``store.filter``). Here every row is compared again, and where
 the store came up short the rest is found by scanning, so that a limit is filled while matching
 records exist. All of it needs memory for one page and the answer, never for the collection.
+
+A store that pages by offset shows a row again when its owner writes between two pages, so what
+goes into an answer is told apart by id.
 """
 
 from __future__ import annotations
@@ -140,30 +143,36 @@ class ExactLayer:
     async def _first(
         self, conditions: Filter, order: Ordering, limit: int, vectors: bool
     ) -> list[Row]:
-        rows: list[Row] = []
+        rows: dict[str, Row] = {}
         cursor: str | None = None
         while True:
             page = await self.inner.scan(
                 conditions, order, cursor, min(limit, _PAGE), vectors=vectors
             )
-            rows += [row for row in page.rows if matches(row, conditions)]
+            for row in page.rows:
+                if matches(row, conditions):
+                    rows.setdefault(row.id, row)
             cursor = page.cursor
             if cursor is None or len(rows) >= limit:
-                return rows[:limit]
+                return list(rows.values())[:limit]
 
     async def _newest_by_scan(
         self, conditions: Filter, limit: int, named: Sequence[str] | None
     ) -> list[Row]:
         newest: list[tuple[str, int, Row]] = []
+        held: set[str] = set()
         position = 0
         async for row in self._matching(conditions, named):
+            if row.id in held:
+                continue
+            held.add(row.id)
             # Of two rows of one moment the later in the store's order is the newer.
             entry = (str(row.fields["created_at"]), position, row)
             position += 1
             if len(newest) < limit:
                 heapq.heappush(newest, entry)
             else:
-                heapq.heappushpop(newest, entry)
+                held.discard(heapq.heappushpop(newest, entry)[2].id)
         return [row for _, _, row in sorted(newest, key=lambda entry: entry[:2], reverse=True)]
 
     async def _matching(
@@ -193,14 +202,14 @@ class ExactLayer:
         """Every matching row that the index did not return is compared one by one."""
         known = {hit.row.id for hit in found}
         best = found
-        batch: list[str] = []
+        batch: dict[str, None] = {}
         async for row in self._matching(conditions):
             if row.id not in known:
-                batch.append(row.id)
+                batch[row.id] = None
             if len(batch) == _VECTOR_PAGE:
-                best = _merge(best, await self._compare(vector, batch, conditions), k)
-                batch = []
-        best = _merge(best, await self._compare(vector, batch, conditions), k)
+                best = _merge(best, await self._compare(vector, list(batch), conditions), k)
+                batch = {}
+        best = _merge(best, await self._compare(vector, list(batch), conditions), k)
         return best if vectors else _without_vectors(best)
 
     async def _compare(
@@ -254,7 +263,8 @@ def _named_ids(conditions: Filter) -> Sequence[str] | None:
 
 
 def _merge(best: list[Hit], more: list[Hit], k: int) -> list[Hit]:
-    return heapq.nsmallest(k, [*best, *more], key=lambda hit: (hit.distance, hit.row.id))
+    each = {hit.row.id: hit for hit in (*more, *best)}
+    return heapq.nsmallest(k, each.values(), key=lambda hit: (hit.distance, hit.row.id))
 
 
 def _without_vectors(hits: Sequence[Hit]) -> list[Hit]:
