@@ -290,7 +290,7 @@ async def test_who_takes_no_answer_is_cut_off(
     _, writer = await running.connect()
     writer.transport.pause_reading()  # type: ignore[attr-defined]
     writer.write(running.post(request_line(1, "big", {"bytes": 30_000_000})))
-    connections = running.server._uvicorn.server_state.connections  # type: ignore[union-attr]
+    connections = running.server._engine.server_state.connections  # type: ignore[union-attr]
     await eventually(lambda: stub.calls)
     await eventually(lambda: not connections)
     writer.close()
