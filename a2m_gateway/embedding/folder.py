@@ -61,7 +61,7 @@ class ModelFolder:
             raise ConfigurationError(
                 f"{root} holds neither {' nor '.join(_TOKENISERS)}", setting="embedder.path"
             )
-        model = settings.model or root.resolve().name
+        model = settings.model or _name_of(root.resolve())
         recipe = recipe_for(model)
         return cls(
             model=model,
@@ -86,6 +86,13 @@ class ModelFolder:
             prefer_pooled=self.prefer_pooled,
             dense=self.dense,
         )
+
+
+def _name_of(root: Path) -> str:
+    """The folder's name, where it is the model's: not in the caches of the hub and of Chroma."""
+    if root.parent.name == "snapshots":  # models--ORGANISATION--NAME/snapshots/REVISION
+        return root.parent.parent.name.removeprefix("models--").replace("--", "/")
+    return root.parent.name if root.name == "onnx" else root.name
 
 
 def _onnx_in(root: Path) -> Path:

@@ -117,7 +117,7 @@ class Onnx(_Prefixed, frozen=True, tag="onnx"):
 
     Attributes:
         path: The folder, or the ONNX file in it where there are several.
-        model: The model's name, to compare with what a collection says; None is the folder's name.
+        model: The model's name, to compare with what a collection says; None is the folder's.
         pooling: None takes it from ``1_Pooling/config.json``, else from the table of models, else
             ``mean``.
         max_tokens: Longer texts are cut there, as the model's own tools do; None takes it from

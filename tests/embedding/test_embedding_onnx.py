@@ -156,6 +156,20 @@ async def test_the_original_in_the_layout_of_its_hub(tmp_path: Path) -> None:
         assert cosines.min() > 0.995
 
 
+@pytest.mark.parametrize(
+    ("cache", "model"),
+    [
+        ("hub/models--intfloat--e5-base-v2/snapshots/0a1b2c", "intfloat/e5-base-v2"),
+        ("chroma/onnx_models/all-MiniLM-L6-v2/onnx", "all-MiniLM-L6-v2"),
+    ],
+)
+def test_names_in_the_caches_of_others(folder: Path, cache: str, model: str) -> None:
+    target = folder.parent / cache
+    target.parent.mkdir(parents=True)
+    folder.rename(target)
+    assert ModelFolder.of(Onnx(path=str(target))).model == model
+
+
 def test_a_cased_vocabulary_keeps_its_capitals(folder: Path) -> None:
     (folder / "vocab.txt").write_text("\n".join([*WORDS[:5], "hello", "Hello", "##s"]) + "\n")
     first, second = asyncio.run(embed(Onnx(path=str(folder)), "Hello", "hello"))
