@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from inspect import isawaitable
 from typing import Any
 
 import pytest
@@ -158,10 +157,7 @@ TESTS = sorted(name for name in dir(StoreBehaviour) if name.startswith("test_"))
 
 async def run(name: str, store: MemoryStore) -> None:
     """Run one test of the suite on a store."""
-    test = getattr(StoreBehaviour(), name)
-    outcome = test(Loaded(store, ROWS, ("text",)))
-    if isawaitable(outcome):
-        await outcome
+    await getattr(StoreBehaviour(), name)(Loaded(store, ROWS, ("text",)))
 
 
 @pytest.mark.parametrize("name", TESTS)
