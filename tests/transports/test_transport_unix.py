@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import socket
@@ -144,6 +145,21 @@ async def test_of_two_that_start_at_once_one_serves(
     assert sum(isinstance(outcome, ConfigurationError) for outcome in outcomes) == 7
     (found,) = await ask(path, b'{"jsonrpc":"2.0","id":1,"method":"echo"}', answers=1)
     assert found["id"] == 1
+
+
+async def test_a_server_that_starts_waits_for_one_that_is_starting(
+    stub: Stub, path: Path, run_server: Run
+) -> None:
+    """Else both may find the old socket stale, and the later one removes the earlier one's."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    starting = asyncio.create_task(run_server(UnixServer(stub, path)))
+    await asyncio.wait([starting], timeout=0.2)
+    assert not path.exists()
+    os.close(folder)
+    async with asyncio.timeout(10):
+        await starting
+    assert path.is_socket()
 
 
 async def test_other_files_are_never_removed(stub: Stub, path: Path) -> None:
