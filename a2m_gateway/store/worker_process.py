@@ -202,12 +202,10 @@ class _Child:
     async def aclose(self) -> None:
         self.alive = False
         self._requests.close()
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(_GOODBYE):
                 await self.ended.wait()
-        except TimeoutError:
-            self.kill()
-            await self.ended.wait()
+        self.kill()
         await asyncio.wait([self._reader])
 
     async def _send(self, number: int, message: Mapping[str, object]) -> Any:
@@ -235,14 +233,25 @@ class _Child:
             while True:
                 header = await self._answers.readexactly(HEADER.size)
                 self._answer(await self._answers.readexactly(HEADER.unpack(header)[0]))
-        except (asyncio.IncompleteReadError, ConnectionError, msgspec.DecodeError):
-            pass  # it ended, or wrote what is no answer
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass  # it ended
+        except msgspec.DecodeError:
+            self.kill()  # what it wrote is no answer
         finally:
-            self.kill()
-            await self._process.wait()
+            self.alive = False
             self._requests.close()
+            await self._exit()
             self.ended.set()
             self._fail()
+
+    async def _exit(self) -> None:
+        """Wait for the process to end. Asked first: killing it once more would hide its code."""
+        try:
+            async with asyncio.timeout(_GOODBYE):
+                await self._process.wait()
+        except TimeoutError:
+            self.kill()
+            await self._process.wait()
 
     def _answer(self, body: bytes) -> None:
         message = msgspec.json.decode(body)

@@ -1,0 +1,161 @@
+"""Folders of Qdrant's local mode, written by the real client, and stores opened on them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from a2m_qdrant import EmbeddedQdrantAdapter
+from a2m_qdrant.connection import QdrantConnection
+from a2m_qdrant.store import QdrantStore
+from qdrant_client import QdrantClient, models
+
+from a2m_gateway.store import Row, Selection, StoreURL
+
+CORPORA = Path(__file__).resolve().parents[2] / "corpora"
+
+Load = Callable[[str], Path]
+Write = Callable[..., Path]
+OpenFolder = Callable[[Path], Awaitable[QdrantConnection]]
+OpenStore = Callable[..., Awaitable[QdrantStore]]
+
+
+def load_dump(name: str, folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """Write ``tests/corpora/<name>.json`` into a local-mode folder, as its collections were.
+
+    Returns:
+        The points of each collection, as they lie in the dump.
+    """
+    dump = json.loads((CORPORA / f"{name}.json").read_text("utf-8"))
+    configured = {
+        collection: config
+        for collection, config in dump["collection_info"].items()
+        if isinstance(config, dict) and "vectors" in config
+    }
+    held: dict[str, list[dict[str, Any]]] = {collection: [] for collection in configured}
+    for point in dump["points"]:
+        held[point["_collection"]].append(point)
+    with _client(folder) as client:
+        for collection, config in configured.items():
+            client.create_collection(
+                collection,
+                vectors_config=_vectors_config(config["vectors"]),
+                sparse_vectors_config={
+                    sparse: models.SparseVectorParams(**(params or {}))
+                    for sparse, params in (config.get("sparse_vectors") or {}).items()
+                },
+            )
+            points = [
+                models.PointStruct(
+                    id=point["id"], vector=_vector(point["vector"]), payload=point["payload"]
+                )
+                for point in held[collection]
+            ]
+            if points:
+                client.upsert(collection, points)
+    return held
+
+
+def write_rows(
+    folder: Path,
+    collection: str,
+    rows: Sequence[Row],
+    *,
+    distance: models.Distance = models.Distance.COSINE,
+    width: int = 8,
+) -> Path:
+    """Write rows into a collection of a local-mode folder; ids of digits become integers."""
+    with _client(folder) as client:
+        client.create_collection(
+            collection, vectors_config=models.VectorParams(size=width, distance=distance)
+        )
+        points = [
+            models.PointStruct(
+                id=int(row.id) if row.id.isdigit() else row.id,
+                vector=list(row.vector) if row.vector is not None else {},
+                payload=dict(row.fields),
+            )
+            for row in rows
+        ]
+        if points:
+            client.upsert(collection, points)
+    return folder
+
+
+@contextmanager
+def _client(folder: Path) -> Iterator[QdrantClient]:
+    client = QdrantClient(path=str(folder))
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def _vectors_config(config: Mapping[str, Any]) -> Any:
+    if "size" in config:
+        return models.VectorParams(**config)
+    return {name: models.VectorParams(**one) for name, one in config.items()}
+
+
+def _vector(vector: Any) -> Any:
+    if vector is None:
+        return {}
+    if not isinstance(vector, dict):
+        return vector
+    if "indices" in vector:
+        return models.SparseVector(**vector)
+    return {name: _vector(one) for name, one in vector.items()}
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    """``load("mem0-qdrant")`` gives a folder that holds that dump."""
+
+    def load_named(name: str) -> Path:
+        folder = tmp_path / name
+        load_dump(name, folder)
+        return folder
+
+    return load_named
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """``write(rows)`` gives a folder whose collection ``docs`` holds them."""
+
+    def write_docs(rows: Sequence[Row], **config: Any) -> Path:
+        return write_rows(tmp_path / "folder", "docs", rows, **config)
+
+    return write_docs
+
+
+@pytest.fixture
+async def open_folder() -> AsyncIterator[OpenFolder]:
+    """Connections to folders, closed afterwards."""
+    opened: list[QdrantConnection] = []
+
+    async def connect(folder: Path, deadline: float = 20.0) -> QdrantConnection:
+        url = StoreURL.parse(f"qdrant+file://{folder}/")
+        opened.append(await EmbeddedQdrantAdapter().connect(url, deadline=deadline))
+        return opened[-1]
+
+    yield connect
+    for connection in opened:
+        await connection.aclose()
+
+
+@pytest.fixture
+def open_store(write: Write, open_folder: OpenFolder) -> OpenStore:
+    """``await open_store(rows, text_path=…)`` writes rows and opens a store on them."""
+
+    async def open_rows(
+        rows: Sequence[Row], *, config: Any = None, **selection: Any
+    ) -> QdrantStore:
+        connection = await open_folder(write(rows, **(config or {})))
+        return await connection.open("docs", Selection(**selection))
+
+    return open_rows
