@@ -44,7 +44,8 @@ class ExactLayer:
         self.profile = _profile(inner.profile)
 
     async def get(self, ids: Sequence[str], *, vectors: bool = False) -> Sequence[Row]:
-        return await self.inner.get(ids, vectors=vectors)
+        # Some stores read "no ids" as "whatever id".
+        return await self.inner.get(ids, vectors=vectors) if ids else ()
 
     async def search(
         self, vector: Sequence[float], k: int, conditions: Filter = (), *, vectors: bool = False
@@ -215,13 +216,13 @@ class ExactLayer:
     async def _compare(
         self, vector: Sequence[float], ids: Sequence[str], conditions: Filter
     ) -> list[Hit]:
-        rows = await self.inner.get(ids, vectors=True) if ids else ()
+        rows = await self.get(ids, vectors=True)
         return self._hits(vector, [row for row in rows if matches(row, conditions)])
 
     async def _nearest_of(
         self, vector: Sequence[float], k: int, rows: Sequence[Row], vectors: bool
     ) -> list[Hit]:
-        carried = await self.inner.get([row.id for row in rows], vectors=True) if rows else ()
+        carried = await self.get([row.id for row in rows], vectors=True)
         best = _merge([], self._hits(vector, carried), k)
         return best if vectors else _without_vectors(best)
 
@@ -234,8 +235,7 @@ class ExactLayer:
         return [Hit(row, distance) for row, distance in zip(carrying, far, strict=True)]
 
     async def _get(self, ids: Sequence[str], conditions: Filter) -> list[Row]:
-        rows = await self.inner.get(ids) if ids else ()  # some stores read no ids as all of them
-        return [row for row in rows if matches(row, conditions)]
+        return [row for row in await self.get(ids) if matches(row, conditions)]
 
     async def _with_vectors(self, rows: Sequence[Row]) -> list[Row]:
         carried: dict[str, Row] = {}

@@ -32,7 +32,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             InvalidParams, QuotaExceeded: See ``_checked``.
         """
         checked = _checked(limit, self.max_recall_limit, "max_recall_limit")
-        return RECALL_DEFAULT if checked is None else checked
+        return min(RECALL_DEFAULT, self.max_recall_limit) if checked is None else checked
 
     def timeline(self, limit: int | None) -> int | None:
         """The records that a timeline may return; None is all of them."""

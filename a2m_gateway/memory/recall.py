@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from a2m_gateway.capability import Feature, Metric, score
 from a2m_gateway.embedding.interface import Embedder
@@ -70,7 +70,8 @@ class Recall:
 
         Raises:
             EmbeddingMismatch: Of another width than the store's (spec 3.7).
-            InvalidParams: All zeros under cosine: it has no direction, so nothing is near it.
+            InvalidParams: Of no width, or all zeros under cosine: it has no direction, so nothing
+                is near it.
         """
         width = self._store.profile.width
         if width is not None and len(vector) != width:
@@ -79,6 +80,8 @@ class Recall:
                 given=len(vector),
                 dimensions=width,
             )
+        if not vector:
+            raise InvalidParams("`embedding`: has no components", field="embedding")
         if self._store.profile.metric is Metric.COSINE and not any(vector):
             raise InvalidParams(
                 "`embedding`: all zeros, which under cosine is near to nothing", field="embedding"
@@ -101,7 +104,7 @@ class Recall:
         for row in await self._store.get(unmeasured, vectors=True) if unmeasured else ():
             if row.vector is not None:
                 meaning[row.id] = self._nearness(vector, row.vector)
-                rows[row.id] = row
+                rows[row.id] = row if vectors else replace(row, vector=None)
         order = by_score(blend(meaning, words, words_weight=self._words_weight))[:limit]
         return [Ranked(rows[name], value) for name, value in order]
 
@@ -148,7 +151,9 @@ class Recall:
         return rows
 
     def _scored(self, hits: Sequence[Hit]) -> list[Ranked]:
-        return [Ranked(hit.row, self._score(hit.distance)) for hit in hits]
+        # Two distances may have one score, and equal scores are by id.
+        ranked = [Ranked(hit.row, self._score(hit.distance)) for hit in hits]
+        return sorted(ranked, key=lambda one: (-one.score, one.row.id))
 
     def _score(self, distance: float) -> float:
         metric = self._store.profile.metric
