@@ -312,8 +312,9 @@ async def test_the_deadline_and_a_late_answer(streamed: Client, scripted: Script
         return [] if len(held) == 1 else [result(one, {"n": one["id"]}) for one in held]
 
     scripted.say = say
-    with pytest.raises(CallTimeout, match=r"memory/fetch: no answer within 0\.05 s"):
-        await streamed.call("memory/fetch", {"key": "k"}, timeout=0.05)
+    await streamed.describe()
+    with pytest.raises(CallTimeout, match=r"memory/fetch: no answer within 0\.5 s"):
+        await streamed.call("memory/fetch", {"key": "k"}, timeout=0.5)
     # The late answer comes first, and is nobody's.
     answer = await streamed.call("memory/fetch", {"key": "k"})
     assert answer == {"n": held[1]["id"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from typing import Any
 
 from a2m_gateway.transports import HttpServer
 
@@ -22,6 +23,18 @@ class Running:
     @property
     def listeners(self) -> list[socket.socket]:
         return self.server._listeners
+
+    @property
+    def connections(self) -> set[Any]:
+        """Those that are open, as the server's own objects."""
+        assert self.server._engine is not None
+        return self.server._engine.server_state.connections
+
+    @property
+    def tasks(self) -> set[asyncio.Task[None]]:
+        """Of the requests whose heads have arrived."""
+        assert self.server._engine is not None
+        return self.server._engine.server_state.tasks
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection("127.0.0.1", self.port)

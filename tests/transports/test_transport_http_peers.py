@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import resource
+import time
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -132,7 +133,7 @@ async def test_a_head_that_is_late(stub: Stub, serve_http: Serve, sent: bytes) -
 async def test_a_head_that_is_late_on_a_used_connection(
     stub: Stub, serve_http: Serve, request_line: Line
 ) -> None:
-    running = await serve_http(stub, receive_timeout=0.2)
+    running = await serve_http(stub, receive_timeout=0.6)
     reader, writer = await running.connect()
     writer.write(running.post(request_line(1, "echo")))
     assert status(await one_response(reader)) == 200
@@ -144,11 +145,13 @@ async def test_a_head_that_is_late_on_a_used_connection(
 async def test_a_head_that_is_late_does_not_spoil_the_answer_before(
     stub: Stub, serve_http: Serve, request_line: Line, eventually: Eventually
 ) -> None:
-    running = await serve_http(stub, receive_timeout=0.1)
+    running = await serve_http(stub, receive_timeout=0.6)
     reader, writer = await running.connect()
     writer.write(running.post(request_line(1, "wait")) + b"POST / HT")
     await eventually(lambda: stub.running)
-    await asyncio.sleep(0.25)  # beyond the deadline of the second head
+    (connection,) = running.connections
+    first = connection._head_timer
+    await eventually(lambda: connection._head_timer is not first)  # the deadline has passed
     stub.released.set()
     async with asyncio.timeout(5):
         assert status(await one_response(reader)) == 200
@@ -157,7 +160,7 @@ async def test_a_head_that_is_late_does_not_spoil_the_answer_before(
 
 
 async def test_a_body_that_is_late(stub: Stub, serve_http: Serve) -> None:
-    running = await serve_http(stub, receive_timeout=0.2)
+    running = await serve_http(stub, receive_timeout=0.6)
     reader, writer = await running.connect()
     writer.write(running.head(JSON, "Content-Length: 50") + b"{")
     answer = await until_closed(reader)
@@ -170,10 +173,11 @@ async def test_a_body_that_is_late(stub: Stub, serve_http: Serve) -> None:
 async def test_a_slow_call_is_not_a_late_body(
     stub: Stub, serve_http: Serve, request_line: Line, eventually: Eventually
 ) -> None:
-    running = await serve_http(stub, receive_timeout=0.1)
+    running = await serve_http(stub, receive_timeout=0.6)
     asked = asyncio.create_task(running.send(running.post(request_line(1, "wait"))))
     await eventually(lambda: stub.running)
-    await asyncio.sleep(0.25)  # beyond the deadline for receiving
+    over = time.monotonic() + 0.7
+    await eventually(lambda: time.monotonic() > over)
     stub.released.set()
     assert status(await asked) == 200
 
@@ -286,13 +290,12 @@ async def test_who_leaves_in_the_middle_of_a_body(
 async def test_who_takes_no_answer_is_cut_off(
     stub: Stub, serve_http: Serve, request_line: Line, eventually: Eventually
 ) -> None:
-    running = await serve_http(stub, receive_timeout=0.3)
+    running = await serve_http(stub, receive_timeout=0.6)
     _, writer = await running.connect()
     writer.transport.pause_reading()  # type: ignore[attr-defined]
     writer.write(running.post(request_line(1, "big", {"bytes": 30_000_000})))
-    connections = running.server._engine.server_state.connections  # type: ignore[union-attr]
     await eventually(lambda: stub.calls)
-    await eventually(lambda: not connections)
+    await eventually(lambda: not running.connections)
     writer.close()
 
 

@@ -65,7 +65,7 @@ async def test_what_outlasts_the_grace_is_cancelled_and_told(
     late, writer = await running.connect()
     head = running.head("Content-Type: application/json", "Content-Length: 9")
     writer.write(head)  # and no body
-    await eventually(lambda: stub.running)
+    await eventually(lambda: stub.running and len(running.tasks) == 2)
     running.server.stop()
     assert status(await asked) == 503
     async with asyncio.timeout(5):

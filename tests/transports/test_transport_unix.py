@@ -153,7 +153,7 @@ async def test_a_server_that_starts_waits_for_one_that_is_starting(
     """Else both may find the old socket stale, and the later one removes the earlier one's."""
     folder = os.open(path.parent, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
-    starting = asyncio.create_task(run_server(UnixServer(stub, path)))
+    starting = asyncio.ensure_future(run_server(UnixServer(stub, path)))
     await asyncio.wait([starting], timeout=0.2)
     assert not path.exists()
     os.close(folder)
