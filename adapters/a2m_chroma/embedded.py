@@ -16,8 +16,21 @@ from a2m_gateway.store.server_process import ServerProcess
 
 __all__ = ["EmbeddedEndpoint", "check_folder", "engine_version"]
 
-_RUN = "import sys; from chromadb.cli.cli import app; sys.argv[0] = 'chroma'; app()"
-"""The package's own command, by this interpreter: PATH may have another one or none."""
+_RUN = """
+import sys
+try:
+    from chromadb_rust_bindings import cli
+except ImportError:
+    from chromadb.cli.cli import app
+    sys.argv[0] = "chroma"
+    app()
+else:
+    cli(["chroma", *sys.argv[1:]])
+"""
+"""The package's own command, by this interpreter: PATH may have another one or none.
+
+What ``chromadb.cli`` does, without the second that importing all of chromadb takes.
+"""
 
 _LOG_ERRORS_ONLY = {"RUST_LOG": "error"}  # at its default it logs several lines a request
 

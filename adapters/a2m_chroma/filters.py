@@ -8,7 +8,7 @@ What Chroma 1.5.9 does with a filter, each of it a test:
   that a value read back may not equal itself: floats are sent as a narrow range.
 - An integer from 2^63 on is refused or saturates; it is sent as the float that equals it, if any.
 - ``$ne`` and ``$nin`` match records without the key, ``$and: []`` matches all: neither is sent.
-- A list in metadata equals nothing; a null is never stored; a key with ``$`` at its front is refused.
+- A list in metadata equals nothing, a null is never stored, and a key in ``$`` is refused.
 - Thousands of clauses in one ``$or`` overflow the server's stack and end it.
 """
 
