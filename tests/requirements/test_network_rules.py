@@ -16,7 +16,7 @@ import pytest
 from a2m_gateway.memory import Endpoint
 from a2m_gateway.transports import HttpServer, HttpSettings, Server, TokenHash, UnixServer
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "http.md"
 TOKEN = "a-token-for-this-test"
 HEADERS = {"authorization": f"Bearer {TOKEN}"}
 with_and_without_tokens = pytest.mark.parametrize(
@@ -77,8 +77,8 @@ async def test_a_claimed_owner_has_no_effect(
 
 @pytest.mark.requirement("6-documented")
 def test_what_owner_means_is_documented() -> None:
-    """The README says in one paragraph what an ``owner`` does where there are no ``scopes``."""
-    paragraphs = re.split(r"\n\s*\n", README.read_text("utf-8"))
+    """One paragraph of the page says what an ``owner`` does where there are no ``scopes``."""
+    paragraphs = re.split(r"\n\s*\n", PAGE.read_text("utf-8"))
     assert any("`owner`" in one and "`scopes`" in one for one in paragraphs)
 
 

@@ -27,7 +27,7 @@ SOURCES = {"text": "a2m-0.1.txt", "tables": "tables.md"}
 LEVELS = {"MUST", "MUST NOT", "REQUIRED", "SHOULD", "MAY", "RULE"}
 BINDS = {"server", "client", "implementation", "caller"}
 REASONED = {"later", "deviation", "outside"}
-STATUSES = {"proven", "pending"} | REASONED
+STATUSES = {"proven"} | REASONED
 
 KEYWORD = re.compile(r"\b(?:MUST|SHALL|REQUIRED|SHOULD|RECOMMENDED)\b")
 
@@ -134,10 +134,6 @@ def test_a_row_is_proven_exactly_when_a_test_names_it() -> None:
     proven = {row["id"] for row in ROWS if row["status"] == "proven"}
     assert proven - named == set(), "marked proven, and no test names them"
     assert named - proven == set(), "named by a test: mark them proven"
-
-
-def test_no_row_is_pending() -> None:
-    assert [row["id"] for row in ROWS if row["status"] == "pending"] == []
 
 
 # ---- what the specification says
