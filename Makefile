@@ -1,9 +1,12 @@
 # Runs under GNU make 3.81 (macOS) and later. Settings:
 #   make PYTHON=python3.12 …     the interpreter that .venv is made with
 #   make PYTEST_ARGS='-k where'  what else pytest is told
+#   make SEED=7 MESSAGES=9 soak  the same messages again; the seed is printed with the command
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
+MESSAGES ?= 500000
+SEED ?= $(shell date +%s)
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -36,10 +39,10 @@ types: $(FOR_TEST) ## mypy --strict
 	$(BIN)/mypy
 
 soak: $(FOR_TEST) ## the fuzz tests for longer
-	A2M_SOAK=1 $(BIN)/pytest tests/fuzz $(PYTEST_ARGS)
+	A2M_FUZZ_MESSAGES=$(MESSAGES) A2M_FUZZ_SEED=$(SEED) $(BIN)/pytest -k fuzz $(PYTEST_ARGS)
 
 bench: $(FOR_TEST) ## the 20,000 passages and the overhead over a raw client
-	$(BIN)/python -m benchmarks
+	$(BIN)/python benchmarks/overhead.py
 
 clean: ## remove .venv, caches and builds
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
