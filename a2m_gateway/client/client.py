@@ -238,8 +238,6 @@ class Client:
 
     async def _described(self) -> ServerInfo:
         """The server's description, which the calls that come first wait for together."""
-        if self._server is not None:
-            return self._server
         async with self._describing:
             return self._server or await self._describe()
 
