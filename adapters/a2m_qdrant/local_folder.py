@@ -25,6 +25,7 @@ from qdrant_client.local.qdrant_local import META_INFO_FILENAME, QdrantLocal
 from qdrant_client.local.utils import normalize_point_id
 
 from a2m_gateway.errors import ConfigurationError, StoreUnavailable
+from a2m_qdrant.local_cosine import keep_vectors
 
 __all__ = ["open_folder"]
 
@@ -58,6 +59,7 @@ def open_folder(folder: Path) -> QdrantLocal:
     _recognise(folder)
     before = _fingerprint(folder)
     vars(local_collection)["CollectionPersistence"] = _ReadOnly
+    keep_vectors()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # how large a folder should be is its owner's choice
