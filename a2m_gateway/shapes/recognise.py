@@ -141,6 +141,12 @@ def _parts(shape: Shape, sample: Sample) -> tuple[str, ...]:
     sentences: list[str] = []
     if shape.id is not None:
         sentences.append(f"a record's id is its `{format_field(shape.id)}`")
+    if shape.expires is not None:
+        dated = sample.present(shape.expires).agreeing
+        sentences.append(
+            f"records past their `{format_field(shape.expires)}` are hidden, as {shape.writer} "
+            f"does it; {dated} of {len(sample)} sampled have one"
+        )
     if shape.node is not None:
         sentences.append("metadata is the node's; the ids of its document are not shown")
         return tuple(sentences)

@@ -13,7 +13,7 @@ from a2m_gateway.store import Path, Scalar
 
 __all__ = ["told_tenant", "with_tenant"]
 
-_USUAL = ("tenant_id", "tenant")
+_USUAL = ("tenant_id", "tenant", "user_id")
 _SHOWN = 8
 
 

@@ -277,6 +277,18 @@ async def test_mem0_hides_what_is_past_its_day(dump: str, load_dump: Any) -> Non
         assert await store.count() >= seen
 
 
+async def test_mem0_is_said_to_hide_records_and_to_mix_people(load_dump: Any) -> None:
+    _, recognition, _ = await open_shaped(load_dump("mem0-qdrant"), "mem0")
+    said = "\n".join(recognition.evidence)
+    assert "past their `expiration_date` are hidden" in said
+    assert "1 of 5 sampled have one" in said
+    assert "--tenant 'user_id=VALUE'" in said
+    bob, _, _ = await open_shaped(
+        load_dump("mem0-qdrant"), "mem0", LayoutOptions.parse({"tenant": "user_id=bob"})
+    )
+    assert len((await bob.scan()).rows) == 2
+
+
 async def test_the_records_name_their_model(load_dump: Any) -> None:
     connection = load_dump("open-webui-qdrant")
     store, recognition, _ = await open_shaped(

@@ -59,6 +59,9 @@ SHAPES = {
     "chroma": Shape("chroma", ("#document",)),
     "nested": Shape("nested", ("text",), ("metadata",), created_at=("metadata", "ts")),
     "time beside": Shape("nested", ("text",), ("metadata",), created_at=("ts",)),
+    "time deep in the metadata": Shape(
+        "n", ("text",), ("metadata",), created_at=("metadata", "a", "ts")
+    ),
     "time of the metadata's name": Shape("n", ("text",), ("meta",), created_at=("a", "meta")),
     "text within the metadata": Shape("nested", ("metadata", "data"), ("metadata",)),
     "text deep in a flat record": Shape("flat", ("metadata", "text")),
@@ -139,6 +142,60 @@ def _at(row: Row, path: Sequence[str]) -> Any:
             return ()
         value = value[name]
     return value
+
+
+def _node(**metadata: Any) -> str:
+    return json.dumps({"id_": "n", "text": "t", "metadata": metadata})
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "paths", "value"),
+    [
+        ("mem0", {"role": 5, "x": "user"}, (("role",), ("metadata", "x")), "user"),
+        ("python repr", {"metadata": {"a": "{'b': 1}"}}, (("metadata", "a", "b"),), 1),
+        ("nested", {"metadata": "user"}, (("metadata", "metadata"),), "user"),
+        (
+            "text within the metadata",
+            {"metadata": {"data": "t", "b": "x"}},
+            (("metadata", "data"), ("metadata", "b")),
+            "x",
+        ),
+        ("text deep in a flat record", {"metadata": {"text": "t"}}, where("content"), "t"),
+        ("own id", {"data": "k"}, where("id"), "k"),
+        (
+            "time deep in the metadata",
+            {"metadata": {"a": {"ts": 5}, "b": "x"}},
+            (("metadata", "ts"), ("metadata", "b")),
+            "x",
+        ),
+        ("time beside", {"metadata": {}, "ts": 5}, where("ts"), 5),
+        ("time beside", {"metadata": {"ts": 6}, "ts": 5}, where("ts"), 6),
+        (
+            "copied node",
+            {"_node_content": _node(doc_id="mine"), "doc_id": "None"},
+            where("doc_id"),
+            "mine",
+        ),
+        ("node", {"_node_content": _node(a="x")}, where("a"), "x"),
+        (
+            "copied node under chroma",
+            {"_node_content": _node(a=None), "a": "", "#document": "t"},
+            where("a"),
+            None,
+        ),
+        ("tenants by id", {"id": "x", "a": 1}, where("a"), 1),
+        ("flat", {"id": "own"}, (("metadata", "id"),), "own"),
+        ("nested", {"metadata": {}}, where("content"), ""),
+        ("nested", {"text": 5, "metadata": {}}, where("content"), ""),
+    ],
+)
+def test_rows_that_a_plainer_translation_would_lose(
+    name: str, payload: dict[str, Any], paths: Any, value: Any
+) -> None:
+    raw = Row("raw", payload)
+    conditions: Filter = (Condition(paths, (value,)),)
+    assert matches(RecordReader(SHAPES[name], EPOCH).read(raw), conditions)
+    assert matches(raw, translate(conditions, SHAPES[name]))
 
 
 @pytest.mark.parametrize(
