@@ -21,6 +21,11 @@ _PORT = 8000
 _TENANT, _DATABASE = "default_tenant", "default_database"
 _BOOLEANS = {"true": True, "false": False}
 
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+_PORT_NOTE = (
+    "It runs at a loopback port without authentication, so other users of this machine can reach "
+    "what is served."
+)
 _COPY_NOTE = (
     "Served from a private copy ({size} MiB) taken at the start, because Chroma writes to what it "
     "opens: the folder stays as it is, and what is written there later is seen after a restart."
@@ -59,6 +64,7 @@ class ChromaAdapter:
             database=url.options.get("database", _DATABASE),
             secret=_checked(secret),
             deadline=deadline,
+            trust_env=url.host not in _LOOPBACK,  # no proxy leads to this machine
             transport=self._transport,
         )
         return await _checked_connection(ChromaConnection(client))
@@ -78,11 +84,11 @@ class EmbeddedChromaAdapter:
         check_folder(folder)
         in_place = _flag(url.options, "in_place")
         if in_place:
-            notes = (_IN_PLACE_NOTE,)
+            notes = (_IN_PLACE_NOTE, _PORT_NOTE)
         else:
             snapshot = await take(folder)
             folder = snapshot.folder
-            notes = (_COPY_NOTE.format(size=max(1, snapshot.size >> 20)),)
+            notes = (_COPY_NOTE.format(size=max(1, snapshot.size >> 20)), _PORT_NOTE)
         endpoint = EmbeddedEndpoint(folder, scratch=not in_place)
         client = ChromaClient(
             endpoint,

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+import structlog
+
 from a2m_gateway.errors import ConfigurationError, StoreUnavailable
 
 __all__ = ["DATABASE", "Snapshot", "take"]
@@ -26,6 +28,9 @@ DATABASE = "chroma.sqlite3"
 _BESIDE = ("", "-journal", "-wal")  # a journal left by a crash belongs to the database
 _ATTEMPTS = 3
 _CHUNK = 4 << 20
+_WORTH_SAYING = 256 << 20
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,8 @@ def _take(source: Path, stop: threading.Event) -> Snapshot:
             before = list(_files(source))
             size = sum(file.size for file in before)
             _expect_room(size)
+            if size > _WORTH_SAYING:
+                log.info("chroma.copying", folder=str(source), mebibytes=size >> 20)
             folder = Path(tempfile.mkdtemp(prefix="a2m-chroma-"))
             try:
                 if _copied(before, source, folder, stop) and list(_files(source)) == before:
