@@ -213,7 +213,7 @@ class EmbedderError(InternalError):
 
 
 class EmbedderRefused(EmbedderError):
-    """The service understood and said no: key, model, quota; the same call will be refused again."""
+    """The service understood and said no: key, model, quota; it would say so again."""
 
     retry = False
 

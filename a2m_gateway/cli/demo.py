@@ -31,8 +31,8 @@ __all__ = ["demo_command"]
 COLLECTION = "python-reference"
 QUESTIONS = (
     "How can I make sure that a file gets closed even when an error occurs?",
-    "What decides whether an object counts as false in an if?",
-    "__set_name__",
+    "How does a nested function change a variable of the function around it?",
+    "BlockingIOError",
 )
 _BATCH = 32
 _MODEL = "all-MiniLM-L6-v2"

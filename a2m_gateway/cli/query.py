@@ -142,7 +142,9 @@ def print_records(records: Sequence[Record]) -> None:
         STDOUT.print(f"{score}{record['id']}  {record['created_at']}", style="bold")
         STDOUT.print(record["content"])
         if record.get("metadata"):
-            STDOUT.print(json.dumps(record["metadata"], ensure_ascii=False), style="dim")
+            STDOUT.print(
+                json.dumps(record["metadata"], ensure_ascii=False, sort_keys=True), style="dim"
+            )
         STDOUT.print()
 
 

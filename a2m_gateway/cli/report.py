@@ -134,7 +134,8 @@ def _print_sample(records: Sequence[Mapping[str, Any]]) -> None:
     _heading("Sample records")
     for record in records:
         for name, value in record.items():
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            shown = json.dumps(value, ensure_ascii=False, sort_keys=True)
+            text = value if isinstance(value, str) else shown
             STDOUT.print(f"  {name:<11} {_shortened(text)}")
         STDOUT.print()
 

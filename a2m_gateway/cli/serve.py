@@ -20,6 +20,7 @@ from a2m_gateway.transports import (
     StdioServer,
     TokenHash,
     UnixServer,
+    claim_stdio,
     run,
     serve,
 )
@@ -59,6 +60,9 @@ async def _serve(
     choice: Choice, http: str | None, stdio: bool, unix: Path | None, allow_unauthenticated: bool
 ) -> None:
     table = choice.settings.http
+    # Before a store is opened: its engine may print, or keep the peer's pipe in a child.
+    pipes = claim_stdio() if stdio else None
+    grace = choice.settings.http.shutdown_grace
     wanted = None
     if http is not None or not (stdio or unix):
         wanted = http_settings(table, http or table.listen, allow_unauthenticated)
@@ -70,10 +74,10 @@ async def _serve(
         if http_server is not None:
             servers.append(http_server)
         if unix is not None:
-            servers.append(UnixServer(endpoint, unix))
+            servers.append(UnixServer(endpoint, unix, grace=grace))
             places.append(f"unix:{unix}")
-        if stdio:
-            servers.append(StdioServer(endpoint))
+        if pipes is not None:
+            servers.append(StdioServer(endpoint, pipes, grace=grace))
             places.append("stdio")
 
         def started() -> None:

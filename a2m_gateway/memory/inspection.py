@@ -33,6 +33,7 @@ def inspection(url: StoreURL, opened: Opened) -> dict[str, object]:
             }
             for vector in opened.info.vectors
         ],
+        "metrics": sorted(profile.metrics),
         "ranking": _ranking(opened),
         "capabilities": [
             {"capability": one.capability, "declared": one.declared, "reason": one.reason}
