@@ -168,6 +168,7 @@ class _Adapter:
     async def connect(
         self, url: StoreURL, *, secret: str | None = None, deadline: float = 10.0
     ) -> MemoryConnection:
+        url.check_options()
         return MemoryConnection()
 
 

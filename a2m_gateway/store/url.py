@@ -120,6 +120,20 @@ class StoreURL:
             raise ConfigurationError(f"{scheme}:// says the opposite", setting="tls")
         return (scheme[:-1] if secure else scheme), _TRUE[given]
 
+    def check_options(self, *known: str) -> None:
+        """Refuse an option that the adapter does not know: ignored, it would mislead.
+
+        Raises:
+            ConfigurationError: Names the option and those that there are.
+        """
+        for name in self.options:
+            if name not in known:
+                there = f"there are {', '.join(known)}" if known else "there are none"
+                raise ConfigurationError(
+                    f"{self.scheme}:// has no such option; {there}, besides those of the layout",
+                    setting=name,
+                )
+
     def __str__(self) -> str:
         """The URL that opens the same: people copy it from what is printed."""
         place = self.host or ""

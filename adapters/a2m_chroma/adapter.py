@@ -39,7 +39,7 @@ _IN_PLACE_NOTE = (
 class ChromaAdapter:
     """A Chroma server that somebody else runs.
 
-    URL: ``chroma[s]://HOST[:8000][/PREFIX]/COLLECTION?tenant=…&database=…``; ``PREFIX`` is the
+    URL: ``chroma[s]://HOST[:8000][/PREFIX]/COLLECTION?chroma_tenant=…&database=…``; ``PREFIX`` is the
     path under which a proxy serves Chroma.
 
     Args:
@@ -52,6 +52,7 @@ class ChromaAdapter:
     async def connect(
         self, url: StoreURL, *, secret: str | None = None, deadline: float = 10.0
     ) -> ChromaConnection:
+        url.check_options("chroma_tenant", "database")
         if not url.host:
             raise ConfigurationError(
                 "chroma:// takes a host: chroma://localhost:8000/COLLECTION", setting="STORE"
@@ -60,7 +61,7 @@ class ChromaAdapter:
         base = f"{'https' if url.tls else 'http'}://{host}:{url.port or _PORT}{quote(url.path)}"
         client = ChromaClient(
             FixedEndpoint(base),
-            tenant=url.options.get("tenant", _TENANT),
+            tenant=url.options.get("chroma_tenant", _TENANT),
             database=url.options.get("database", _DATABASE),
             secret=_checked(secret),
             deadline=deadline,
@@ -73,13 +74,14 @@ class ChromaAdapter:
 class EmbeddedChromaAdapter:
     """A folder that a ``PersistentClient`` wrote.
 
-    URL: ``chroma+file:///FOLDER/COLLECTION?tenant=…&database=…&in_place=false``. Chroma serves a
+    URL: ``chroma+file:///FOLDER/COLLECTION?chroma_tenant=…&database=…&in_place=false``. Chroma serves a
     private copy, so that no byte of the folder changes; ``in_place=true`` saves the copy.
     """
 
     async def connect(
         self, url: StoreURL, *, secret: str | None = None, deadline: float = 10.0
     ) -> ChromaConnection:
+        url.check_options("chroma_tenant", "database", "in_place")
         folder = Path(url.path)
         check_folder(folder)
         in_place = _flag(url.options, "in_place")
@@ -92,7 +94,7 @@ class EmbeddedChromaAdapter:
         endpoint = EmbeddedEndpoint(folder, scratch=not in_place)
         client = ChromaClient(
             endpoint,
-            tenant=url.options.get("tenant", _TENANT),
+            tenant=url.options.get("chroma_tenant", _TENANT),
             database=url.options.get("database", _DATABASE),
             secret=None,
             deadline=deadline,

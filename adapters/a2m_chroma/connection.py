@@ -50,7 +50,7 @@ class ChromaConnection:
             except NotFound:
                 await self._expect_chroma()
                 raise ConfigurationError(
-                    "chroma has no such tenant and database; set ?tenant= and ?database=",
+                    "chroma has no such tenant and database; set ?chroma_tenant= and ?database=",
                     setting="database",
                 ) from None
             except StoreCorrupt as error:

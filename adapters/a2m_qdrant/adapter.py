@@ -36,6 +36,7 @@ class QdrantAdapter:
             ConfigurationError: What answers is no Qdrant, or one older than 1.10.
             StoreError: Nothing answers, or not in time.
         """
+        url.check_options()
         engine = RemoteEngine(url, secret=secret, deadline=deadline, transport=self._transport)
         try:
             await engine.check()
@@ -61,6 +62,7 @@ class EmbeddedQdrantAdapter:
             ConfigurationError: It is no such folder.
             StoreUnavailable: Another process has it open.
         """
+        url.check_options()
         if not url.path:
             raise ConfigurationError(
                 "names no folder: qdrant+file:///path/to/folder/COLLECTION", setting="STORE"

@@ -13,6 +13,7 @@ import pickle
 import sqlite3
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -58,10 +59,9 @@ def open_folder(folder: Path) -> QdrantLocal:
     """
     _recognise(folder)
     before = _fingerprint(folder)
-    vars(local_collection)["CollectionPersistence"] = _ReadOnly
     keep_vectors()
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _read_only_storage():
             warnings.simplefilter("ignore")  # how large a folder should be is its owner's choice
             opened = QdrantLocal(str(folder))
     except RuntimeError as error:
@@ -101,6 +101,18 @@ def _recognise(folder: Path) -> None:
 def _fingerprint(folder: Path) -> dict[str, tuple[int, int]]:
     files = [folder / META_INFO_FILENAME, *folder.glob("collection/*/*.sqlite")]
     return {str(file): (file.stat().st_mtime_ns, file.stat().st_size) for file in files}
+
+
+@contextmanager
+def _read_only_storage() -> Iterator[None]:
+    """Have the client open collections by ``_ReadOnly``; it does so only as it loads them."""
+    names = vars(local_collection)
+    theirs = names["CollectionPersistence"]
+    names["CollectionPersistence"] = _ReadOnly
+    try:
+        yield
+    finally:
+        names["CollectionPersistence"] = theirs
 
 
 class _ReadOnly(persistence.CollectionPersistence):

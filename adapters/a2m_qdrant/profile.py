@@ -27,7 +27,7 @@ __all__ = ["selected_vector", "store_profile"]
 _READ = Claim(Support.NATIVE, "by point id, and scrolling by id")
 _COUNT = Claim(Support.NATIVE, "exact")
 _KEPT = Claim(Support.NATIVE, "as it was written, as float32")
-_NORMALISED = Claim(Support.NATIVE, "normalised: Qdrant does that when it takes it, under cosine")
+_NORMALISED = Claim(Support.NATIVE, "normalised, as Qdrant does under cosine when it is written")
 
 
 def selected_vector(described: CollectionInfo, name: str | None) -> VectorField | None:
@@ -74,7 +74,7 @@ def store_profile(
             Feature.READ: _READ,
             Feature.COUNT: _COUNT,
             Feature.VECTOR_SEARCH: _search(engine, vector),
-            Feature.RETURN_VECTORS: _vectors(vector),
+            Feature.RETURN_VECTORS: _vectors(engine, vector),
             Feature.TEXT_SEARCH: text,
         },
         metric=vector.metric if vector is not None else None,
@@ -105,7 +105,9 @@ def _search(engine: Engine, vector: VectorField | None) -> Claim:
     return Claim(Support.NATIVE, f"{how}, {vector.engine_metric}")
 
 
-def _vectors(vector: VectorField | None) -> Claim:
+def _vectors(engine: Engine, vector: VectorField | None) -> Claim:
     if vector is None:
         return Claim(reason="no vector was chosen")
-    return _NORMALISED if vector.metric is Metric.COSINE else _KEPT
+    if vector.metric is Metric.COSINE and not engine.local:
+        return _NORMALISED
+    return _KEPT  # local mode normalises too, but keeps on disk what it was given

@@ -131,3 +131,10 @@ def test_a_url_that_is_shown_says_the_same_when_it_is_read(
     port = None if embedded else 8000
     url = StoreURL(scheme, host, port, tls and not embedded, folder, name, options)
     assert StoreURL.parse(str(url)) == url
+
+
+def test_an_option_that_the_adapter_does_not_know_is_refused() -> None:
+    url = StoreURL.parse("chroma://localhost/docs?databse=x")
+    with pytest.raises(ConfigurationError, match=r"databse: .*there are database"):
+        url.check_options("database")
+    StoreURL.parse("chroma://localhost/docs?database=x").check_options("database")

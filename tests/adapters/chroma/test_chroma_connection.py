@@ -171,7 +171,7 @@ async def test_a_collection_created_again_as_another_is_refused(
 
 
 async def test_no_such_database_or_tenant(chroma_server: Any, connect: Connect) -> None:
-    for options in ({"database": "nope"}, {"tenant": "nope"}, {"database": "../.."}):
+    for options in ({"database": "nope"}, {"chroma_tenant": "nope"}, {"database": "../.."}):
         with pytest.raises(ConfigurationError, match="database"):
             await connect(chroma_server.url("x", **options))
 
@@ -195,7 +195,7 @@ async def test_the_secret_is_sent_and_never_shown() -> None:
         seen.append(request)
         return httpx.Response(401, json={"error": "AuthError", "message": "Unauthorized"})
 
-    url = StoreURL.parse("chromas://vault.example/prefix/docs?tenant=a%2Fb")
+    url = StoreURL.parse("chromas://vault.example/prefix/docs?chroma_tenant=a%2Fb")
     adapter = ChromaAdapter(httpx.MockTransport(answer))
     with pytest.raises(StoreRefused, match="A2M_STORE_SECRET") as refused:
         await adapter.connect(url, secret="s3cret-token")
