@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import numpy as np
 import pytest
 
 from a2m_gateway.embedding import build
+from a2m_gateway.embedding.local import LocalEmbedder
+from a2m_gateway.embedding.recipes import Prefixes
 from a2m_gateway.embedding.settings import FastEmbed, SentenceTransformers, WordLlama
-from a2m_gateway.errors import ConfigurationError, EmbedderRefused, MissingDependency
+from a2m_gateway.errors import ConfigurationError, EmbedderError, EmbedderRefused, MissingDependency
 
 TEXTS = ["The parser gave up.", "A syntax error ended the run.", "Bananas are yellow.", "🎉 nul \0"]
 
@@ -34,6 +37,38 @@ async def test_wordllama_has_no_vector_for_no_words() -> None:
     embedder = build(WordLlama())
     with pytest.raises(EmbedderRefused, match="without a word"):
         await embedder.embed_query(" ")
+    await embedder.aclose()
+
+
+class Broken:
+    """A library that gives what it should not, or raises."""
+
+    def __init__(self, given: list[list[float]] | Exception) -> None:
+        self.given = given
+
+    def encode(self, texts: Sequence[str]) -> list[list[float]]:
+        if isinstance(self.given, Exception):
+            raise self.given
+        return self.given
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ([[float("nan"), 1.0]], "no finite number"),
+        ([[1.0, float("-inf")]], "no finite number"),
+        ([], "1 texts with 0 vectors"),
+        ([[]], "empty vector"),
+        ([[1.0]], "1 components where 2"),
+        (RuntimeError("out of memory"), "m failed: RuntimeError: out of memory"),
+    ],
+)
+async def test_what_a_library_may_not_give(
+    given: list[list[float]] | Exception, words: str
+) -> None:
+    embedder = LocalEmbedder("m", lambda: Broken(given), prefixes=Prefixes(), width=2)
+    with pytest.raises(EmbedderError, match=words):
+        await embedder.embed_query("x")
     await embedder.aclose()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from a2m_gateway.embedding.names import canonical_name, is_vague, same_model
@@ -56,6 +56,7 @@ def test_different_models(one: str, other: str) -> None:
 
 
 @given(st.text(max_size=60))
+@example("fast-fast-x-onnx-q")
 def test_the_canonical_name_is_its_own(name: str) -> None:
     once = canonical_name(name)
     assert canonical_name(once) == once

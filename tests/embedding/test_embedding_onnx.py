@@ -100,6 +100,11 @@ async def test_window(folder: Path) -> None:
     assert vector == pytest.approx(unit((row(2) + row(6) + row(3)) / 3), abs=1e-6)
 
 
+async def test_what_lies_far_behind_still_counts_where_it_fits(folder: Path) -> None:
+    (vector,) = await embed(Onnx(path=str(folder)), "hello" + " " * 500_000 + "world")
+    assert vector == pytest.approx(unit(sum(map(row, [2, 5, 6, 3]))), abs=1e-6)
+
+
 async def test_prefixes(folder: Path) -> None:
     embedder = build(Onnx(path=str(folder), query_prefix="world ", passage_prefix="hello "))
     query, (passage,) = await embedder.embed_query("hello"), await embedder.embed_passages(["s"])

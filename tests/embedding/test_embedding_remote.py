@@ -410,6 +410,16 @@ async def test_the_key_is_in_no_message(
     assert KEY not in repr(embedder)
 
 
+@pytest.mark.parametrize("status", [401, 403])
+async def test_nor_is_half_of_it(server: Server, embedder: Embedder, status: int) -> None:
+    """OpenAI repeats a wrong key with its middle masked."""
+    masked = f"Incorrect API key provided: {KEY[:8]}****{KEY[-4:]}."
+    server.script = [Answer({"error": {"message": masked}}, status)]
+    with pytest.raises(EmbedderRefused, match="api_key_env") as caught:
+        await embedder.embed_query("x")
+    assert KEY[:8] not in str(caught.value)
+
+
 async def test_cancelled_while_waiting(server: Server, embedder: Embedder) -> None:
     server.script = [Answer(b"", headers={"X-Hang": "1"})]
     call = asyncio.create_task(embedder.embed_query("x"))
