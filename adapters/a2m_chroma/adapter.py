@@ -39,8 +39,8 @@ _IN_PLACE_NOTE = (
 class ChromaAdapter:
     """A Chroma server that somebody else runs.
 
-    URL: ``chroma[s]://HOST[:8000][/PREFIX]/COLLECTION?chroma_tenant=…&database=…``; ``PREFIX`` is the
-    path under which a proxy serves Chroma.
+    URL: ``chroma[s]://HOST[:8000][/PREFIX]/COLLECTION?chroma_tenant=…&database=…``; ``PREFIX`` is
+    the path under which a proxy serves Chroma.
 
     Args:
         transport: Replaces the network, in tests.
@@ -74,8 +74,8 @@ class ChromaAdapter:
 class EmbeddedChromaAdapter:
     """A folder that a ``PersistentClient`` wrote.
 
-    URL: ``chroma+file:///FOLDER/COLLECTION?chroma_tenant=…&database=…&in_place=false``. Chroma serves a
-    private copy, so that no byte of the folder changes; ``in_place=true`` saves the copy.
+    URL: ``chroma+file:///FOLDER/COLLECTION?chroma_tenant=…&database=…&in_place=false``. Chroma
+    serves a private copy, so that no byte of the folder changes; ``in_place=true`` saves the copy.
     """
 
     async def connect(
