@@ -78,6 +78,7 @@ async def test_an_exact_filter_that_few_match(filters_late: bool) -> None:
     assert len(await exact(store).search(QUERY, 10, WHERE_RARE)) == RARE
     assert store.calls.count("scan") == 1
     assert len(store.calls) <= 1 + 2 + store.calls.count("scan")
+    assert filters_late or store.calls == ["search", "scan"], "what was found is not read again"
 
 
 async def test_a_filter_that_is_not_pushed_reads_each_row_once() -> None:

@@ -221,6 +221,10 @@ async def test_nothing_else_is_asked_again(error: Exception) -> None:
     with pytest.raises(type(error)):
         await guarded(store, deadline=30).count()
     assert len(store.script) == 1
+    store = Scripted(StoreUnavailable("away"), error, error)
+    with pytest.raises(type(error)):
+        await guarded(store, deadline=30).count()
+    assert len(store.script) == 1
 
 
 async def test_what_stays_away_is_said_to_be_away() -> None:

@@ -163,8 +163,10 @@ async def test_hostile_queries_are_only_text(query: str) -> None:
 
 
 def test_terms_are_few_and_lower_case() -> None:
+    short = " ".join(f"a{number}" for number in range(99))
     many = search_terms(" ".join(f"Word{number}" for number in range(1000)))
     assert len(many) == MAX_TERMS
+    assert "zqxjkvbpyg4211" in search_terms(f"{short} zqxjkvbpyg4211")
     assert search_terms("") == []
     assert search_terms("?!") == []
     for word in ("Deployments", "running", "happily", "E4211", "ÄPFEL"):
