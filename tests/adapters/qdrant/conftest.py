@@ -8,13 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from a2m_qdrant import EmbeddedQdrantAdapter
 from a2m_qdrant.connection import QdrantConnection
+from a2m_qdrant.local import LocalEngine
+from a2m_qdrant.local_engine import LocalModeEngine
 from a2m_qdrant.store import QdrantStore
 from qdrant_client import QdrantClient, models
 
 from a2m_gateway.store import Row, Selection, StoreURL
+from a2m_gateway.store.worker_main import HEADER, frame
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 
@@ -148,14 +152,47 @@ async def open_folder() -> AsyncIterator[OpenFolder]:
         await connection.aclose()
 
 
+class WorkerHere:
+    """A ``WorkerProcess`` without the process: the same calls through the same encoding."""
+
+    def __init__(self, folder: Path) -> None:
+        self._engine = LocalModeEngine(str(folder))
+
+    async def call(self, method: str, **arguments: Any) -> Any:
+        request = self._crossed({"arguments": arguments})
+        result = getattr(self._engine, method)(**request["arguments"])
+        return self._crossed({"result": result})["result"]
+
+    async def aclose(self) -> None:
+        self._engine.close()
+
+    @staticmethod
+    def _crossed(message: dict[str, Any]) -> Any:
+        return msgspec.json.decode(frame(message)[HEADER.size :])
+
+
 @pytest.fixture
-def open_store(write: Write, open_folder: OpenFolder) -> OpenStore:
+async def open_here() -> AsyncIterator[OpenFolder]:
+    """Connections to folders whose engine runs in this process, which starts faster."""
+    opened: list[QdrantConnection] = []
+
+    async def connect(folder: Path) -> QdrantConnection:
+        opened.append(QdrantConnection(LocalEngine(WorkerHere(folder))))  # type: ignore[arg-type]
+        return opened[-1]
+
+    yield connect
+    for connection in opened:
+        await connection.aclose()
+
+
+@pytest.fixture
+def open_store(write: Write, open_here: OpenFolder) -> OpenStore:
     """``await open_store(rows, text_path=…)`` writes rows and opens a store on them."""
 
     async def open_rows(
         rows: Sequence[Row], *, config: Any = None, **selection: Any
     ) -> QdrantStore:
-        connection = await open_folder(write(rows, **(config or {})))
+        connection = await open_here(write(rows, **(config or {})))
         return await connection.open("docs", Selection(**selection))
 
     return open_rows
