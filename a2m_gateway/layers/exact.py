@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import AsyncIterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from a2m_gateway.capability import (
@@ -113,12 +114,18 @@ class ExactLayer:
         every row that the store's filter lets through, once, keeping ``limit`` of them.
         """
         named = _named_ids(conditions)
-        if named is None and NEWEST_FIRST in self.inner.profile.orderings:
-            rows = await self._first(conditions, NEWEST_FIRST, limit, vectors)
-            if len(rows) == limit:
-                return rows
-        chosen = await self._newest_by_scan(conditions, limit, named)
-        return await self._with_vectors(chosen) if vectors else chosen
+        if named is not None or NEWEST_FIRST not in self.inner.profile.orderings:
+            chosen = await self._newest_by_scan(conditions, limit, named)
+            return await self._with_vectors(chosen) if vectors else chosen
+        rows = await self._first(conditions, NEWEST_FIRST, limit, vectors)
+        if len(rows) == limit:
+            return rows
+        # A store that seeks by a field passes over the rows that lack it.
+        passed_over = await self._newest_by_scan(
+            conditions, limit - len(rows), but={row.id for row in rows}
+        )
+        rest = await self._with_vectors(passed_over) if vectors else passed_over
+        return sorted([*rows, *rest], key=_moment, reverse=True)
 
     async def aclose(self) -> None:
         await self.inner.aclose()
@@ -146,10 +153,11 @@ class ExactLayer:
     ) -> list[Row]:
         rows: dict[str, Row] = {}
         cursor: str | None = None
+        size = limit
         while True:
-            page = await self.inner.scan(
-                conditions, order, cursor, min(limit, _PAGE), vectors=vectors
-            )
+            size = min(size, _PAGE)
+            page = await self.inner.scan(conditions, order, cursor, size, vectors=vectors)
+            size *= 4  # the filter lets through more than it should, so few of a page count
             for row in page.rows:
                 if matches(row, conditions):
                     rows.setdefault(row.id, row)
@@ -158,17 +166,21 @@ class ExactLayer:
                 return list(rows.values())[:limit]
 
     async def _newest_by_scan(
-        self, conditions: Filter, limit: int, named: Sequence[str] | None
+        self,
+        conditions: Filter,
+        limit: int,
+        named: Sequence[str] | None = None,
+        but: AbstractSet[str] = frozenset(),
     ) -> list[Row]:
         newest: list[tuple[str, int, Row]] = []
         held: set[str] = set()
         position = 0
         async for row in self._matching(conditions, named):
-            if row.id in held:
+            if row.id in held or row.id in but:
                 continue
             held.add(row.id)
             # Of two rows of one moment the later in the store's order is the newer.
-            entry = (str(row.fields["created_at"]), position, row)
+            entry = (_moment(row), position, row)
             position += 1
             if len(newest) < limit:
                 heapq.heappush(newest, entry)
@@ -250,6 +262,10 @@ class ExactLayer:
             for condition in conditions
             for value in condition.values
         )
+
+
+def _moment(row: Row) -> str:
+    return str(row.fields["created_at"])  # one form, so text sorts as time does
 
 
 def _named_ids(conditions: Filter) -> Sequence[str] | None:

@@ -16,6 +16,7 @@ from a2m_gateway.embedding import (
     StoredPassage,
     choose,
 )
+from a2m_gateway.embedding.names import is_vague
 from a2m_gateway.errors import ConfigurationError
 from a2m_gateway.layers import ExactLayer, guarded
 from a2m_gateway.memory.limits import Limits
@@ -176,7 +177,8 @@ def _model(evidence: Evidence, choice: Choice) -> str | None:
     """The model of the stored vectors, where they or the collection say which it is."""
     if choice.embedder is not None and choice.fit.certainty in (Certainty.PROVEN, Certainty.NAMED):
         return choice.embedder.model
-    return evidence.models[0] if len(evidence.models) == 1 else None
+    named = [name for name in evidence.models if not is_vague(name)]
+    return named[0] if len(named) == 1 else None
 
 
 def _words_weight(
