@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from a2m_gateway.capability import Ordering
 from a2m_gateway.errors import ConfigurationError
+from a2m_gateway.protocol.timestamps import EPOCH
 from a2m_gateway.shapes.fields import format_field, value_at
 from a2m_gateway.shapes.options import LayoutOptions
 from a2m_gateway.shapes.recognise import recognise
@@ -138,9 +139,12 @@ def _order_path(shape: Shape, info: CollectionInfo) -> Path | None:
 
 
 async def _is_ordered(store: Store, shape: Shape) -> bool:
-    """Whether the first by time, and the last, are written as the sample is.
+    """Whether the first by time, and the last, are written as the sample is, and none is from before
+    1970.
 
-    Numbers that lie between two of one unit are of that unit, so the whole order is one of time.
+    Numbers that lie between two of one unit are of that unit, so the whole order is one of time. A
+    record without a time counts as of 1970 and is passed over by the store, which is right only
+    where it is the oldest.
     """
     path, kind = shape.created_at, shape.created_kind
     if path is None or kind is None or not kind.is_epoch:
@@ -155,4 +159,7 @@ async def _is_ordered(store: Store, shape: Shape) -> bool:
 async def _begins_with(store: Store, order: Ordering, kind: TimeKind) -> bool:
     page = await store.scan((), order, None, 1)
     moments = [read_time(value_at(row, order.path or ())) for row in page.rows]
-    return all(moment is not None and moment.kind is kind for moment in moments)
+    return all(
+        moment is not None and moment.kind is kind and moment.timestamp >= EPOCH
+        for moment in moments
+    )
