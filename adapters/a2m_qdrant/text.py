@@ -76,8 +76,11 @@ class MatchedText:
                 page = await self._scroll(self._collection, self._request(term, limit, narrowed))
                 return page.points
 
-        async with asyncio.TaskGroup() as group:
-            found = [group.create_task(find_one(term)) for term in terms if is_text(term)]
+        try:
+            async with asyncio.TaskGroup() as group:
+                found = [group.create_task(find_one(term)) for term in terms if is_text(term)]
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
         return [point for task in found for point in task.result()]
 
     def _request(
