@@ -67,7 +67,6 @@ async def test_a_write_is_refused_as_read_only_whatever_it_carries(
 @pytest.mark.requirement("2-undeclared-32003")
 @pytest.mark.requirement("2-undeclared-never-32601")
 @pytest.mark.requirement("7-32003")
-@pytest.mark.requirement("8.3-subscribe-32003")
 @pytest.mark.parametrize(("method", "capability"), UNDECLARED.items())
 @pytest.mark.parametrize("params", ODD_PARAMS, ids=str)
 async def test_a_method_of_an_undeclared_capability(

@@ -24,7 +24,11 @@ def record(
     fields: Mapping[str, Any] | None = None,
 ) -> Row:
     """A canonical row; ``fields`` are those that not every record carries."""
-    always = {"content": content, "created_at": created_at, "metadata": dict(metadata or {})}
+    always: dict[str, Any] = {
+        "content": content,
+        "created_at": created_at,
+        "metadata": dict(metadata or {}),
+    }
     return Row(name, {**always, **(fields or {})}, vector)
 
 
