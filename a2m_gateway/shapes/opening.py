@@ -139,8 +139,7 @@ def _order_path(shape: Shape, info: CollectionInfo) -> Path | None:
 
 
 async def _is_ordered(store: Store, shape: Shape) -> bool:
-    """Whether the first by time, and the last, are written as the sample is, and none is from before
-    1970.
+    """Whether the first by time, and the last, are written as the sample is, and none before 1970.
 
     Numbers that lie between two of one unit are of that unit, so the whole order is one of time. A
     record without a time counts as of 1970 and is passed over by the store, which is right only

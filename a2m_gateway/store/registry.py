@@ -33,13 +33,18 @@ def adapter_for(scheme: str) -> Adapter:
     try:
         adapter = point.load()
     except ModuleNotFoundError as error:
-        extra = scheme.partition("+")[0]
         raise MissingDependency(
-            f"{scheme}:// needs {error.name}, which is not installed: "
-            f"pip install 'a2m-gateway[{extra}]'"
+            f"{scheme}:// needs {error.name}, which is not installed: {_remedy(point, scheme)}"
         ) from error
     if not isinstance(adapter, Adapter):
         raise ConfigurationError(
             f"{point.value} is no adapter: it has no connect()", setting="STORE"
         )
     return adapter
+
+
+def _remedy(point: EntryPoint, scheme: str) -> str:
+    name = point.dist.name if point.dist is not None else ""
+    if name == "a2m-gateway":
+        return f"pip install 'a2m-gateway[{scheme.partition('+')[0]}]'"
+    return f"pip install what {name or point.value} asks for"
