@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from chroma_server import ChromaServer
     from served_dumps import Case, Loaded
+    from served_passages import Corpus
 
 Answers = Sequence[tuple[bytes, bytes]]
 Conversation = tuple["Loaded", "Future[Answers]"]
@@ -80,3 +84,56 @@ def _conversations(
         yield lambda case: (loaded[str(case)], begun[str(case)])
         for future in begun.values():
             future.cancel()
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Corpus:
+    """The passages; their vectors take a minute the first time."""
+    import numpy as np
+    from kept_vectors import embedded
+    from passages import passages
+    from served_passages import Corpus
+
+    corpus = passages()
+    vectors = asyncio.run(embedded([passage.text for passage in corpus]))
+    return Corpus(corpus, np.asarray(vectors, np.float32))
+
+
+@pytest.fixture(scope="session")
+def passages_in_chroma(chroma_server: ChromaServer, corpus: Corpus) -> str:
+    """The URL of the passages on the session's server."""
+    from served_passages import in_chroma
+
+    return in_chroma(chroma_server, corpus)
+
+
+@pytest.fixture(scope="session")
+def passages_in_qdrant(
+    needs_qdrant: None, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A folder that holds the passages; copy it, since one process at a time can have it open."""
+    from served_passages import in_qdrant
+
+    folder = tmp_path_factory.mktemp("passages") / "qdrant"
+    in_qdrant(folder, corpus)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def passages_url(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], str]:
+    """``passages_url("qdrant by time")``: a URL that no other test has open."""
+
+    def url(opening: str) -> str:
+        engine, _, timed = opening.partition(" ")
+        if engine == "chroma":
+            found: str = request.getfixturevalue("passages_in_chroma")
+            return found + ("&created_at_field=created_at" if timed else "")
+        copy = tmp_path_factory.mktemp("copy") / "qdrant"
+        shutil.copytree(request.getfixturevalue("passages_in_qdrant"), copy)
+        return f"qdrant+file://{copy}/passages" + (
+            "?created_at_field=metadata.epoch" if timed else ""
+        )
+
+    return url
