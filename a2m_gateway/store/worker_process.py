@@ -8,31 +8,22 @@ next call starts a new one.
 from __future__ import annotations
 
 import asyncio
-import itertools
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
-import msgspec
-
-from a2m_gateway import errors
 from a2m_gateway.errors import (
     CollectionNotFound,
     SetupError,
-    StoreCorrupt,
     StoreRefused,
     StoreTimeout,
     StoreUnavailable,
 )
 from a2m_gateway.store.rows import JSON
-from a2m_gateway.store.worker_main import HEADER, frame
+from a2m_gateway.store.worker_child import Child
 
 __all__ = ["WorkerProcess"]
-
-_GOODBYE = 2.0
-"""Seconds that a child has to end by itself."""
 
 
 class WorkerProcess:
@@ -63,8 +54,8 @@ class WorkerProcess:
         self._name = name
         self._call_timeout = call_timeout
         self._start_timeout = start_timeout
-        self._child: _Child | None = None
-        self._starting: asyncio.Task[_Child] | None = None
+        self._child: Child | None = None
+        self._starting: asyncio.Task[Child] | None = None
         self._closed = False
 
     @property
@@ -122,7 +113,7 @@ class WorkerProcess:
         if self._child is not None:
             await self._child.aclose()
 
-    async def _ready(self) -> _Child:
+    async def _ready(self) -> Child:
         if self._closed:
             raise StoreUnavailable(f"{self._name} has been closed")
         if self._child is not None and self._child.alive:
@@ -133,7 +124,7 @@ class WorkerProcess:
         # Shielded: a caller whose time is up must not end the start that others wait for.
         return await asyncio.shield(self._starting)
 
-    async def _start(self) -> _Child:
+    async def _start(self) -> Child:
         if self._child is not None:
             await self._child.ended.wait()  # it may hold a lock until then
         process = await asyncio.create_subprocess_exec(
@@ -143,7 +134,7 @@ class WorkerProcess:
             stdout=asyncio.subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": _import_path()},
         )
-        child = _Child(process, self._name, self._call_timeout)
+        child = Child(process, self._name, self._call_timeout)
         try:
             async with asyncio.timeout(self._start_timeout):
                 await child.begin(self._order)
@@ -159,155 +150,12 @@ class WorkerProcess:
         return child
 
 
-class _Child:
-    """One life of the process."""
-
-    def __init__(self, process: asyncio.subprocess.Process, name: str, call_timeout: float) -> None:
-        if process.stdin is None or process.stdout is None:
-            raise TypeError("a child without pipes")
-        self.alive = True
-        self.ended = asyncio.Event()
-        self.pid = process.pid
-        self._process = process
-        self._requests = process.stdin
-        self._answers = process.stdout
-        self._name = name
-        self._call_timeout = call_timeout
-        self._numbers = itertools.count()
-        self._pending: dict[int, asyncio.Future[Any]] = {}
-        self._watch: asyncio.TimerHandle | None = None
-        self._reader = asyncio.create_task(self._read())
-
-    async def begin(self, order: Mapping[str, object]) -> None:
-        await self._send(next(self._numbers), order)
-
-    async def call(self, method: str, arguments: Mapping[str, object]) -> Any:
-        number = next(self._numbers)
-        if self._watch is None:
-            self._watch = asyncio.get_running_loop().call_later(self._call_timeout, self._hung)
-        try:
-            return await self._send(
-                number, {"id": number, "method": method, "arguments": arguments}
-            )
-        except asyncio.CancelledError:
-            # The number stays pending: until the child is done with it, it is what the child does.
-            self._write({"cancel": number})
-            raise
-
-    def kill(self) -> None:
-        self.alive = False
-        with suppress(ProcessLookupError):
-            self._process.kill()
-
-    async def aclose(self) -> None:
-        self.alive = False
-        self._requests.close()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_GOODBYE):
-                await self.ended.wait()
-        self.kill()
-        await asyncio.wait([self._reader])
-
-    async def _send(self, number: int, message: Mapping[str, object]) -> Any:
-        body = frame(message)
-        answer = asyncio.get_running_loop().create_future()
-        self._pending[number] = answer
-        try:
-            if self.alive:
-                self._requests.write(body)
-                with suppress(ConnectionError):  # then the reader finds out why
-                    await self._requests.drain()
-            elif self.ended.is_set():
-                self._fail()
-            return await answer
-        except asyncio.CancelledError:
-            answer.cancel()
-            raise
-
-    def _write(self, message: Mapping[str, object]) -> None:
-        if self.alive:
-            self._requests.write(frame(message))
-
-    async def _read(self) -> None:
-        try:
-            while True:
-                header = await self._answers.readexactly(HEADER.size)
-                self._answer(await self._answers.readexactly(HEADER.unpack(header)[0]))
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # it ended
-        except msgspec.DecodeError:
-            self.kill()  # what it wrote is no answer
-        finally:
-            self.alive = False
-            self._requests.close()
-            await self._exit()
-            self.ended.set()
-            self._fail()
-
-    async def _exit(self) -> None:
-        """Wait for the process to end. Asked first: killing it once more would hide its code."""
-        try:
-            async with asyncio.timeout(_GOODBYE):
-                await self._process.wait()
-        except TimeoutError:
-            self.kill()
-            await self._process.wait()
-
-    def _answer(self, body: bytes) -> None:
-        message = msgspec.json.decode(body)
-        waiting = self._pending.pop(message["id"], None)
-        self._rearm()
-        if waiting is None or waiting.done():
-            return
-        if "error" in message:
-            waiting.set_exception(_error(self._name, message["error"]))
-        else:
-            waiting.set_result(message["result"])
-
-    def _rearm(self) -> None:
-        """The child turns to the next call now."""
-        if self._watch is not None:
-            self._watch.cancel()
-        later = asyncio.get_running_loop().call_later
-        self._watch = later(self._call_timeout, self._hung) if self._pending else None
-
-    def _hung(self) -> None:
-        self._watch = None
-        first = next(iter(self._pending.values()), None)
-        if first is not None and not first.done():
-            first.set_exception(
-                StoreTimeout(f"{self._name} did not answer within {self._call_timeout:g} s")
-            )
-        self.kill()
-
-    def _fail(self) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
-        code = self._process.returncode
-        pending, self._pending = self._pending, {}
-        for waiting in pending.values():
-            if not waiting.done():
-                waiting.set_exception(
-                    StoreUnavailable(f"{self._name}: its process ended with code {code}")
-                )
-
-
-def _error(name: str, error: Mapping[str, Any]) -> Exception:
-    """An error of the child's as the same class here; of a class that is none, a corrupt store."""
-    kind = getattr(errors, error["kind"], None)
-    if isinstance(kind, type) and issubclass(kind, SetupError):
-        return kind(error["message"])
-    if isinstance(kind, type) and issubclass(kind, errors.StoreError):
-        return kind(error["message"], **error["data"])
-    return StoreCorrupt(f"{name}: {error['message']}")
-
-
 def _import_path() -> str:
     """What the child needs to import what this process can."""
     return os.pathsep.join(entry or os.getcwd() for entry in sys.path)
 
 
-def _retrieve(task: asyncio.Task[_Child]) -> None:
+def _retrieve(task: asyncio.Task[Child]) -> None:
     """Keep asyncio from reporting a failure that no caller was left to see."""
     if not task.cancelled():
         task.exception()

@@ -8,6 +8,7 @@ Qdrant's own models, nothing else.
 
 from __future__ import annotations
 
+import functools
 import io
 import pickle
 import sqlite3
@@ -21,7 +22,8 @@ from urllib.parse import quote
 
 from pydantic import BaseModel
 from qdrant_client import models
-from qdrant_client.local import local_collection, persistence
+from qdrant_client.local import local_collection, payload_value_extractor, persistence
+from qdrant_client.local.json_path_parser import parse_json_path
 from qdrant_client.local.qdrant_local import META_INFO_FILENAME, QdrantLocal
 from qdrant_client.local.utils import normalize_point_id
 
@@ -60,6 +62,7 @@ def open_folder(folder: Path) -> QdrantLocal:
     _recognise(folder)
     before = _fingerprint(folder)
     keep_vectors()
+    _parse_paths_once()
     try:
         with warnings.catch_warnings(), _read_only_storage():
             warnings.simplefilter("ignore")  # how large a folder should be is its owner's choice
@@ -101,6 +104,12 @@ def _recognise(folder: Path) -> None:
 def _fingerprint(folder: Path) -> dict[str, tuple[int, int]]:
     files = [folder / META_INFO_FILENAME, *folder.glob("collection/*/*.sqlite")]
     return {str(file): (file.stat().st_mtime_ns, file.stat().st_size) for file in files}
+
+
+def _parse_paths_once() -> None:
+    """The client takes a filter's key apart anew for every point, which is most of the time."""
+    names = vars(payload_value_extractor)
+    names["parse_json_path"] = functools.lru_cache(maxsize=1024)(parse_json_path)
 
 
 @contextmanager

@@ -137,6 +137,8 @@ async def test_half_a_surrogate_pair_is_refused_and_the_worker_lives(make: Make)
     worker = make()
     with pytest.raises(StoreRefused, match="surrogate"):
         await worker.call("echo", value="\ud800")
+    assert worker._child is not None
+    assert worker._child._watch is None, "or it would be killed for a call that it never got"
     assert await worker.call("echo", value=1) == 1
 
 

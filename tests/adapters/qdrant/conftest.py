@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import msgspec
 import pytest
-from a2m_qdrant import EmbeddedQdrantAdapter
+from a2m_qdrant import EmbeddedQdrantAdapter, QdrantAdapter
 from a2m_qdrant.connection import QdrantConnection
 from a2m_qdrant.local import LocalEngine
 from a2m_qdrant.local_engine import LocalModeEngine
@@ -196,3 +197,116 @@ def open_store(write: Write, open_here: OpenFolder) -> OpenStore:
         return await connection.open("docs", Selection(**selection))
 
     return open_rows
+
+
+class Server:
+    """Stands in for a Qdrant server, since none runs here: a transport beneath the real client.
+
+    It answers by method and path, with what Qdrant's OpenAPI schema has, which the client
+    validates, and remembers what was asked. ``test_qdrant_server.py`` has the same adapter on a
+    real server, where there is one.
+    """
+
+    def __init__(self) -> None:
+        self.requests: list[httpx.Request] = []
+        self.answers: dict[str, Any] = {
+            "GET /": {"title": "qdrant - vector search engine", "version": "1.17.1"},
+            "GET /collections": self.ok({"collections": [{"name": "b"}, {"name": "docs"}]}),
+            "POST /collections/docs/points/count": self.ok({"count": 3}),
+        }
+        self.describe()
+
+    def describe(
+        self,
+        *,
+        vectors: Any = None,
+        indexes: dict[str, Any] | None = None,
+        strict: dict[str, Any] | None = None,
+        **config: Any,
+    ) -> None:
+        params = {"vectors": vectors or {"size": 2, "distance": "Cosine"}}
+        params |= {"sparse_vectors": config.pop("sparse", None)}
+        self.answers["GET /collections/docs"] = self.ok(
+            {
+                "status": "green",
+                "optimizer_status": "ok",
+                "points_count": 2,
+                "segments_count": 1,
+                "payload_schema": indexes or {},
+                "config": {
+                    "params": params,
+                    "hnsw_config": {"m": 16, "ef_construct": 100, "full_scan_threshold": 10000},
+                    "optimizer_config": {
+                        "deleted_threshold": 0.2,
+                        "vacuum_min_vector_number": 1000,
+                        "default_segment_number": 0,
+                        "flush_interval_sec": 5,
+                    },
+                    "strict_mode_config": {"enabled": True, **strict} if strict else None,
+                    **config,
+                },
+            }
+        )
+
+    async def handle(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        answer: Any = self.answers[f"{request.method} {request.url.path}"]
+        if isinstance(answer, list):
+            answer = answer.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        if callable(answer):
+            answer = await answer(request)
+        return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)
+
+    def bodies(self) -> list[tuple[str, Any]]:
+        """(path, JSON) of what was asked since the last look."""
+        seen = [(r.url.raw_path.decode(), json.loads(r.content)) for r in self.requests]
+        self.requests.clear()
+        return seen
+
+    @staticmethod
+    def ok(result: Any) -> dict[str, Any]:
+        return {"result": result, "status": "ok", "time": 0.001}
+
+    @staticmethod
+    def index(kind: str, points: int = 3, **params: Any) -> dict[str, Any]:
+        return {"data_type": kind, "points": points} | (
+            {"params": {"type": kind, **params}} if params else {}
+        )
+
+    @staticmethod
+    def record(name: Any, **more: Any) -> dict[str, Any]:
+        return {"id": name, "payload": {"n": 1}, **more}
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+@pytest.fixture
+async def connect(server: Server) -> AsyncIterator[Any]:
+    opened: list[QdrantConnection] = []
+
+    async def connect_to(url: str = "qdrant://host/", deadline: float = 5.0, **more: Any) -> Any:
+        adapter = QdrantAdapter(transport=httpx.MockTransport(server.handle))
+        opened.append(await adapter.connect(StoreURL.parse(url), deadline=deadline, **more))
+        return opened[-1]
+
+    yield connect_to
+    for connection in opened:
+        await connection.aclose()
+
+
+@pytest.fixture
+def opened(server: Server, connect: Any) -> Any:
+    """Opens ``docs`` with a selection, and forgets the requests that took."""
+
+    async def open_docs(deadline: float = 5.0, **selection: Any) -> Any:
+        connection = await connect(deadline=deadline)
+        store = await connection.open("docs", Selection(**selection))
+        server.requests.clear()
+        return store
+
+    return open_docs
