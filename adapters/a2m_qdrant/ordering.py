@@ -3,8 +3,9 @@
 Qdrant has no offset there, only ``start_from``, which is inclusive; what shares a value comes in
 no particular order, and a limit cuts it anywhere. So a cursor is the last value with the points
 already returned that have it, and the next page starts from that value without them. A float is no
-sure handle, since a double may arrive one unit in the last place off: there the page starts a
-little earlier and leaves out whatever of that margin has been returned.
+sure handle, since a double may arrive one unit in the last place off, nor is an integer beyond
+2^53, which the core rounds to a double where it is a start (probed): there the page starts a little
+earlier and leaves out whatever of that margin has been returned.
 
 Points that lack the field are left out, and so are arrays, which Qdrant returns once per element.
 """
@@ -27,6 +28,7 @@ from a2m_qdrant.keys import payload_key
 
 __all__ = ["OrderedScroll"]
 
+_EXACT = 2**53
 _MARGIN = 8
 
 
@@ -87,9 +89,9 @@ class OrderedScroll:
         return msgspec.json.encode(_Place(last, list(dict(again).items()))).decode()
 
     def _start(self, value: int | float) -> int | float:
-        if isinstance(value, int):
+        if isinstance(value, int) and abs(value) <= _EXACT:
             return value
-        start, away = value, math.inf if self._down else -math.inf
+        start, away = float(value), math.inf if self._down else -math.inf
         for _ in range(_MARGIN):
             start = math.nextafter(start, away)
         return start
