@@ -132,6 +132,11 @@ class ChromaClient:
         except TimeoutError:
             self._endpoint.suspect()
             raise StoreTimeout(f"chroma did not answer within {self._deadline:g} s") from None
+        except asyncio.CancelledError:
+            # A deadline further out, for all attempts together, may come first. Where it was
+            # anything else, the next call finds that the server answers, and keeps it.
+            self._endpoint.suspect()
+            raise
 
     async def get(self, path: str, kind: type[T], parameters: Mapping[str, int] | None = None) -> T:
         """What is at ``path`` in the database: ``/collections``, or ``""`` for itself.
