@@ -114,6 +114,7 @@ class Profile:
         metrics: What the storage could be configured for.
         width: Components of a vector; None until the first vector fixes it.
         filters: Per type of value, how far the store's own filter is trusted.
+        whole_words: ``search_text`` finds no beginnings of words, so it is asked for whole ones.
         orderings: The orders in which ``scan`` can seek, so that a page costs O(page).
         limits: The store's own.
         consistency: In words, for ``inspect``.
@@ -129,6 +130,7 @@ class Profile:
     metrics: frozenset[Metric] = frozenset()
     width: int | None = None
     filters: Mapping[ValueType, Pushdown] = field(default_factory=dict)
+    whole_words: bool = False
     orderings: frozenset[Ordering] = frozenset()
     limits: Limits = Limits()
     consistency: str = ""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
+from a2m_gateway.cli.checks import read_settings
 from a2m_gateway.cli.logging import LogLevel, configure
-from a2m_gateway.cli.settings import Settings, read_settings
+from a2m_gateway.cli.settings import Settings
 from a2m_gateway.errors import ConfigurationError
 
 __all__ = ["Choice", "takes_a_store"]
@@ -23,17 +23,19 @@ _LAYOUT = "Layout of the records, where detection is unsure"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the user said. The command line wins over the URL, and both over the file.
+    """What the user said; ``assembly`` puts it together.
 
     Attributes:
         target: The URL, or None where neither the command line nor the file has one.
-        settings: The file's, with what the command line says put over it.
-        layout: The layout options by name.
+        settings: The file's.
+        embedder: The command line's, or None.
+        layout: The command line's layout options by name.
     """
 
     target: str | None
     settings: Settings
-    layout: dict[str, str]
+    embedder: str | None
+    layout: Mapping[str, str]
 
     @property
     def required_target(self) -> str:
@@ -130,8 +132,5 @@ def _choice(
 ) -> Choice:
     configure(log_level)
     settings = read_settings(config)
-    store = settings.store
     named = {name: value for name, value in layout.items() if value is not None}
-    if embedder is not None:
-        settings = msgspec.structs.replace(settings, embedder=embedder)
-    return Choice(target or store.url, settings, {**store.layout, **named})
+    return Choice(target or settings.store.url, settings, embedder, named)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import secrets
 import sys
 from pathlib import Path
@@ -10,17 +12,18 @@ from typing import Annotated
 
 import typer
 
-from a2m_gateway.cli.console import STDERR, STDOUT
-from a2m_gateway.cli.serve import http_settings
-from a2m_gateway.cli.settings import read_settings
-from a2m_gateway.embedding import embedder_settings
-from a2m_gateway.shapes import LayoutOptions
+from a2m_gateway.cli.checks import read_settings, within
+from a2m_gateway.cli.console import STDERR, STDOUT, visible
+from a2m_gateway.errors import ConfigurationError
 from a2m_gateway.store import StoreURL
 from a2m_gateway.store.registry import adapter_for
 
 __all__ = ["app"]
 
 app = typer.Typer(help="Check a configuration file, or make a token for it.", no_args_is_help=True)
+
+_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
+"""RFC 6750, 2.1: what a client can send as a bearer token."""
 
 
 @app.command("check")
@@ -30,15 +33,14 @@ def check_command(
     """Check every setting of a file without connecting to anything."""
     settings = read_settings(file)
     if settings.store.url is not None:
-        adapter_for(StoreURL.parse(settings.store.url).scheme)
-    LayoutOptions.parse(settings.store.layout)
-    if settings.embedder is not None:
-        embedder_settings(settings.embedder)
-    http_settings(settings.http, settings.http.listen, allow_unauthenticated=False)
-    STDOUT.print(f"{file}: ok")
+        try:
+            adapter_for(StoreURL.parse(settings.store.url).scheme)
+        except ConfigurationError as error:
+            raise within(error, f"{file}: store.url", inner=False) from None
+    STDOUT.print(f"{visible(str(file))}: ok")
 
 
-@app.command("token")
+@app.command("token", short_help="Make a bearer token, and the lines for the file.")
 def token_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whose token it is.")],
     from_stdin: Annotated[
@@ -46,8 +48,16 @@ def token_command(
     ] = False,
 ) -> None:
     """Make a bearer token; print the lines for the file, and the token itself once."""
+    if not name.isprintable() or not name:
+        raise typer.BadParameter("must be one line of text", param_hint="NAME")
     token = sys.stdin.readline().rstrip("\r\n") if from_stdin else secrets.token_urlsafe(32)
+    if not _TOKEN.fullmatch(token):
+        raise typer.BadParameter(
+            "what came is no bearer token: letters, digits and -._~+/ alone, = at the end",
+            param_hint="--stdin",
+        )
     if not from_stdin:
         STDERR.print(f"the token, which is stored nowhere: {token}")
-    STDOUT.print(f'[[http.tokens]]\nname = "{name}"')
+    # A printable string is written alike in JSON and in TOML.
+    STDOUT.print(f"[[http.tokens]]\nname = {json.dumps(name, ensure_ascii=False)}")
     STDOUT.print(f'sha256 = "{hashlib.sha256(token.encode()).hexdigest()}"')

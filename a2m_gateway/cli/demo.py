@@ -6,21 +6,22 @@ import asyncio
 import shutil
 import tempfile
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.progress import Progress
 
-from a2m_gateway.cli.console import STDERR, STDOUT
+from a2m_gateway.cli.console import STDERR, STDOUT, working
 from a2m_gateway.cli.demo_corpus import Passage, passages
 from a2m_gateway.cli.logging import LogLevel, configure
 from a2m_gateway.cli.query import print_records
 from a2m_gateway.client import Client
 from a2m_gateway.embedding import build
 from a2m_gateway.embedding.settings import Minilm
-from a2m_gateway.errors import MissingDependency
+from a2m_gateway.errors import ConfigurationError, MissingDependency
 from a2m_gateway.memory import Endpoint
 from a2m_gateway.memory.opening import MemorySettings, open_memory
 from a2m_gateway.store import StoreURL
@@ -43,17 +44,47 @@ def demo_command(
         Path | None,
         typer.Option("--folder", metavar="FOLDER", help="Keep the corpus there; it must be new."),
     ] = None,
+    log_level: Annotated[
+        LogLevel, typer.Option("--log-level", help="What is logged on standard error.")
+    ] = LogLevel.WARNING,
 ) -> None:
     """Build a small corpus as LangChain lays one out, serve it, and ask it three questions."""
-    configure(LogLevel.WARNING)
-    kept = folder is not None
-    place = folder.resolve() if folder else Path(tempfile.mkdtemp(prefix="a2m-demo-"))
-    try:
+    configure(log_level)
+    _require_qdrant()  # before the minute that it would take to find out
+    with _place(folder) as place:
         run(_demo(place / "qdrant"))
-    finally:
-        if not kept:
-            shutil.rmtree(place, ignore_errors=True)
-    _say_what_is_next(place / "qdrant" if kept else None)
+    _say_what_is_next(place / "qdrant" if folder is not None else None)
+
+
+@contextmanager
+def _place(folder: Path | None) -> Iterator[Path]:
+    """The folder that was named, made anew; without one, a folder that is removed afterwards."""
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="a2m-demo-", ignore_cleanup_errors=True) as name:
+            yield Path(name)
+        return
+    place = folder.absolute()
+    try:
+        place.mkdir(parents=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{place} can't be made: {error.strerror}; name a folder that is not there yet",
+            setting="--folder",
+        ) from None
+    try:
+        yield place
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)  # half a corpus would only be in the way
+        raise
+
+
+def _require_qdrant() -> None:
+    try:
+        import qdrant_client  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise MissingDependency(
+            "the demo needs an embedded Qdrant: pip install 'a2m-gateway[qdrant]'"
+        ) from error
 
 
 async def _demo(folder: Path) -> None:
@@ -61,42 +92,54 @@ async def _demo(folder: Path) -> None:
     STDOUT.print("1. A corpus, laid out as LangChain does it, in an embedded Qdrant:", style="bold")
     STDOUT.print(f"   {len(corpus)} passages of Python's language reference")
     await _build(folder, corpus)
-    url = StoreURL.parse(f"qdrant+file://{folder}/{COLLECTION}")
+    url = _url(folder)
     STDOUT.print("\n2. Served read-only over HTTP:", style="bold")
     STDOUT.print(f"   a2m-gateway serve {url}")
-    opened = await open_memory(MemorySettings(url=url))
+    with working("Opening the corpus"):
+        opened = await open_memory(MemorySettings(url=url))
     server = HttpServer(Endpoint(opened.memory), HttpSettings(port=0))
     try:
         await server.start()
         STDOUT.print("\n3. Asked as any A2M client would:", style="bold")
-        await _ask(server.url)
+        try:
+            await _ask(server.url)
+        finally:
+            server.stop()
+            await server.wait()
     finally:
-        server.stop()
-        await server.wait()
         await opened.aclose()
 
 
+def _url(folder: Path) -> StoreURL:
+    return StoreURL("qdrant+file", None, None, tls=False, path=str(folder), collection=COLLECTION)
+
+
 async def _build(folder: Path, corpus: Sequence[Passage]) -> None:
+    vectors = await _embedded([passage.text for passage in corpus])
+    with working("Writing the corpus"):
+        await asyncio.to_thread(_write, folder, corpus, vectors)
+
+
+async def _embedded(texts: Sequence[str]) -> list[list[float]]:
     embedder = build(Minilm())
     vectors: list[list[float]] = []
-    with Progress(console=STDERR, transient=True) as progress:
-        task = progress.add_task(f"Embedding with {_MODEL}", total=len(corpus))
-        for start in range(0, len(corpus), _BATCH):
-            texts = [passage.text for passage in corpus[start : start + _BATCH]]
-            vectors += await embedder.embed_passages(texts)
-            progress.advance(task, len(texts))
-    await embedder.aclose()
-    await asyncio.to_thread(_write, folder, corpus, vectors)
+    terminal = STDERR.is_terminal
+    try:
+        with Progress(console=STDERR, transient=True, disable=not terminal) as progress:
+            task = progress.add_task(f"Embedding with {_MODEL}", total=len(texts))
+            for start in range(0, len(texts), _BATCH):
+                batch = texts[start : start + _BATCH]
+                vectors += await embedder.embed_passages(batch)
+                progress.advance(task, len(batch))
+    finally:
+        await embedder.aclose()
+    return vectors
 
 
 def _write(folder: Path, corpus: Sequence[Passage], vectors: Sequence[Sequence[float]]) -> None:
     """What ``langchain_qdrant.QdrantVectorStore`` writes: ``page_content`` and ``metadata``."""
-    try:
-        from qdrant_client import QdrantClient, models
-    except ModuleNotFoundError as error:
-        raise MissingDependency(
-            "the demo needs an embedded Qdrant: pip install 'a2m-gateway[qdrant]'"
-        ) from error
+    from qdrant_client import QdrantClient, models
+
     client = QdrantClient(path=str(folder))
     try:
         client.create_collection(
@@ -133,4 +176,4 @@ def _say_what_is_next(folder: Path | None) -> None:
     STDOUT.print("   a2m-gateway serve   qdrant://localhost:6333/docs      put it behind A2M")
     STDOUT.print("   (or chroma://localhost:8000/docs, chroma+file:///var/chroma/docs, …)")
     if folder is not None:
-        STDOUT.print(f"The demo's corpus: qdrant+file://{folder}/{COLLECTION}")
+        STDOUT.print(f"The demo's corpus: {_url(folder)}")

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from http import HTTPStatus
 
-from a2m_gateway.errors import A2MError, Fault
+from a2m_gateway.errors import (
+    A2MError,
+    ClientError,
+    EmbedderRefused,
+    Fault,
+    HttpRefused,
+    MalformedAnswer,
+    SetupError,
+    StoreRefused,
+)
 
-__all__ = ["ExitCode", "for_error"]
+__all__ = ["ExitCode", "exit_code"]
 
 
 class ExitCode(IntEnum):
     OK = 0
     FAULT = 1
-    """A fault of the gateway itself; the log has a traceback."""
+    """Of the gateway, or of what it depends on, in a way that trying again will not mend."""
     USAGE = 2
     """The command line could not be understood."""
     SETUP = 3
@@ -25,8 +35,23 @@ class ExitCode(IntEnum):
     """Ctrl-C."""
 
 
-def for_error(error: A2MError) -> ExitCode:
-    """The exit code for a call that failed."""
-    if error.retry:
-        return ExitCode.UNAVAILABLE
-    return ExitCode.REFUSED if error.fault is Fault.CALLER else ExitCode.FAULT
+_AGAIN = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
+
+
+def exit_code(error: SetupError | A2MError | ClientError) -> ExitCode:
+    """The exit code for what ended a command."""
+    match error:
+        # Met while opening: the key, the permission or the model's name is not right.
+        case SetupError() | StoreRefused() | EmbedderRefused():
+            return ExitCode.SETUP
+        case A2MError(retry=True):
+            return ExitCode.UNAVAILABLE
+        case A2MError(fault=Fault.CALLER):
+            return ExitCode.REFUSED
+        case HttpRefused(status=status):
+            busy = status in _AGAIN or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            return ExitCode.UNAVAILABLE if busy else ExitCode.REFUSED
+        case A2MError() | MalformedAnswer():
+            return ExitCode.FAULT
+        case ClientError():
+            return ExitCode.UNAVAILABLE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from enum import StrEnum
 
@@ -26,7 +27,7 @@ def configure(level: LogLevel) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
-            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=0),
+            structlog.dev.ConsoleRenderer(colors=_colours(), pad_event_to=0),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
@@ -37,3 +38,7 @@ def configure(level: LogLevel) -> None:
     handler.setLevel(max(threshold, logging.WARNING))
     handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
+
+
+def _colours() -> bool:
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR")

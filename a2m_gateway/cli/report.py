@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
-from a2m_gateway.cli.console import STDOUT
+from a2m_gateway.cli.console import STDOUT, print_text, visible
 from a2m_gateway.memory.catalogue import Catalogue
 
 __all__ = ["print_catalogue", "print_inspection"]
@@ -20,7 +20,7 @@ def print_catalogue(report: Catalogue) -> None:
     """What there is to serve, and the command that serves it."""
     entries = report["collections"]
     if not entries:
-        STDOUT.print(f"{report['store']} holds no collections")
+        print_text(f"{report['store']} holds no collections")
         return
     _table(
         ("collection", "records", "kind", "what it is"),
@@ -36,13 +36,13 @@ def print_catalogue(report: Catalogue) -> None:
     )
     corpus = next((entry for entry in entries if entry["kind"] == "corpus"), None)
     if corpus is not None:
-        STDOUT.print(f"\nServe one:  a2m-gateway serve '{corpus['url']}'")
+        print_text(f"\nServe one:  a2m-gateway serve '{corpus['url']}'")
 
 
 def print_inspection(report: Mapping[str, Any]) -> None:
     """What was recognised, how sure, what is declared and why, and a few records."""
     version = f" {report['version']}" if report["version"] else ""
-    _heading(f"{report['store']}")
+    print_text(report["store"], style="bold")
     _facts(
         ("engine", f"{report['engine']}{version}"),
         ("records", str(report["records"])),
@@ -75,13 +75,13 @@ def _print_layout(layout: Mapping[str, Any]) -> None:
     for candidate in layout["candidates"]:
         option = candidate["option"].replace("_", "-")
         found = f"{candidate['what']} ({', '.join(candidate['samples'])})"
-        STDOUT.print(f"  - could be --{option} {candidate['field']}: {found}")
+        print_text(f"  - could be --{option} {candidate['field']}: {found}")
 
 
 def _print_vectors(vectors: Sequence[Mapping[str, Any]]) -> None:
     _heading("Vectors")
     if not vectors:
-        STDOUT.print("  none")
+        print_text("  none")
         return
     _table(
         ("name", "kind", "numbers", "metric", "model it names", "searched"),
@@ -136,23 +136,23 @@ def _print_sample(records: Sequence[Mapping[str, Any]]) -> None:
         for name, value in record.items():
             shown = json.dumps(value, ensure_ascii=False, sort_keys=True)
             text = value if isinstance(value, str) else shown
-            STDOUT.print(f"  {name:<11} {_shortened(text)}")
-        STDOUT.print()
+            print_text(f"  {name:<11} {_shortened(text)}")
+        print_text("")
 
 
 def _heading(text: str) -> None:
-    STDOUT.print(f"\n{text}", style="bold")
+    print_text(f"\n{text}", style="bold")
 
 
 def _facts(*facts: tuple[str, str]) -> None:
     for name, value in facts:
         if value:
-            STDOUT.print(f"  {name:<12} {value}")
+            print_text(f"  {name:<12} {value}")
 
 
 def _sentences(sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        STDOUT.print(f"  - {sentence}")
+        print_text(f"  - {sentence}")
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -160,7 +160,7 @@ def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for name in names:
         table.add_column(name, overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(visible, row))
     STDOUT.print(table)
 
 

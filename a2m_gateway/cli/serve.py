@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +10,8 @@ import typer
 
 from a2m_gateway.cli.assembly import opened
 from a2m_gateway.cli.choice import Choice, takes_a_store
-from a2m_gateway.cli.console import STDERR
-from a2m_gateway.cli.settings import HttpTable
+from a2m_gateway.cli.console import STDERR, visible
+from a2m_gateway.cli.listening import http_settings, renamed
 from a2m_gateway.errors import ConfigurationError
 from a2m_gateway.memory import Endpoint
 from a2m_gateway.transports import (
@@ -18,19 +19,22 @@ from a2m_gateway.transports import (
     HttpSettings,
     Server,
     StdioServer,
-    TokenHash,
     UnixServer,
     claim_stdio,
     run,
     serve,
 )
 
-__all__ = ["http_settings", "serve_command"]
+__all__ = ["CONTEXT", "serve_command"]
+
+CONTEXT = {"allow_extra_args": True}
+"""Of the command, so that a second STORE is refused by name and not as an argument too many."""
 
 
 @takes_a_store()
 def serve_command(
     choice: Choice,
+    context: typer.Context,
     http: Annotated[
         str | None,
         typer.Option("--http", metavar="HOST:PORT", help="Serve HTTP there. [127.0.0.1:8778]"),
@@ -49,61 +53,56 @@ def serve_command(
         ),
     ] = False,
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Take no writes; this version never does.")
+        bool,
+        typer.Option(
+            "--read-only/--no-read-only",
+            help="Take no writes, which this version never does.",
+            show_default=False,
+        ),
     ] = True,
 ) -> None:
     """Serve a collection read-only to every A2M client."""
-    run(_serve(choice, http, stdio, unix, allow_unauthenticated))
+    if context.args:
+        raise typer.BadParameter(
+            f"this version serves one collection, and there is another, {context.args[0]!r}: "
+            "start one server for each, or quote a URL that holds blanks",
+            param_hint="STORE",
+        )
+    if not read_only:
+        raise typer.BadParameter(
+            "this version takes no writes: what a store holds is loaded by its own pipeline",
+            param_hint="--no-read-only",
+        )
+    table = choice.settings.http
+    wanted = None
+    if http is not None or not (stdio or unix):
+        wanted = http_settings(table, http, allow_unauthenticated=allow_unauthenticated)
+    try:
+        run(_serve(choice, wanted, stdio, unix))
+    except ConfigurationError as error:
+        raise renamed(error, "http.listen" if http is None else "--http") from None
 
 
 async def _serve(
-    choice: Choice, http: str | None, stdio: bool, unix: Path | None, allow_unauthenticated: bool
+    choice: Choice, wanted: HttpSettings | None, stdio: bool, unix: Path | None
 ) -> None:
-    table = choice.settings.http
     # Before a store is opened: its engine may print, or keep the peer's pipe in a child.
     pipes = claim_stdio() if stdio else None
     grace = choice.settings.http.shutdown_grace
-    wanted = None
-    if http is not None or not (stdio or unix):
-        wanted = http_settings(table, http or table.listen, allow_unauthenticated)
     async with opened(choice) as memory:
         endpoint = Endpoint(memory.memory, deadline=choice.settings.server.deadline)
-        servers: list[Server] = []
-        places: list[str] = []
-        http_server = HttpServer(endpoint, wanted) if wanted else None
-        if http_server is not None:
-            servers.append(http_server)
+        servers: list[tuple[Server, Callable[[], str]]] = []
+        if wanted is not None:
+            http = HttpServer(endpoint, wanted)
+            servers.append((http, lambda: http.url))  # its port is known once it has started
         if unix is not None:
-            servers.append(UnixServer(endpoint, unix, grace=grace))
-            places.append(f"unix:{unix}")
+            servers.append((UnixServer(endpoint, unix, grace=grace), lambda: f"unix:{unix}"))
         if pipes is not None:
-            servers.append(StdioServer(endpoint, pipes, grace=grace))
-            places.append("stdio")
+            servers.append((StdioServer(endpoint, pipes, grace=grace), lambda: "stdio"))
 
         def started() -> None:
-            where = ", ".join([http_server.url, *places] if http_server else places)
-            STDERR.print(f"serving {choice.required_target} read-only on {where}")
+            where = ", ".join(place() for _, place in servers)
+            store = visible(choice.required_target)
+            STDERR.print(f"serving {store} read-only on {where}")
 
-        await serve(servers, started=started)
-
-
-def http_settings(table: HttpTable, listen: str, allow_unauthenticated: bool) -> HttpSettings:
-    """The HTTP transport's settings from the file and the command line.
-
-    Raises:
-        ConfigurationError: Names the setting.
-    """
-    host, colon, port = listen.rpartition(":")
-    if not colon or not port.isascii() or not port.isdigit():
-        raise ConfigurationError(
-            f"{listen!r} is not HOST:PORT, such as 127.0.0.1:8778", setting="--http"
-        )
-    return HttpSettings(
-        host=host.strip("[]"),
-        port=int(port),
-        tokens=tuple(TokenHash(token.name, token.sha256) for token in table.tokens),
-        allowed_origins=table.allowed_origins,
-        allowed_hosts=table.allowed_hosts,
-        allow_unauthenticated=table.allow_unauthenticated or allow_unauthenticated,
-        shutdown_grace=table.shutdown_grace,
-    )
+        await serve([server for server, _ in servers], started=started)

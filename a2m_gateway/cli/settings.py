@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -13,18 +14,36 @@ from a2m_gateway.memory.limits import Limits
 
 __all__ = [
     "HttpTable",
+    "LayoutTable",
     "RankingTable",
     "ServerTable",
     "Settings",
     "StoreTable",
     "TokenTable",
-    "read_settings",
-    "secret_from",
+    "decode_settings",
 ]
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table of the file; a name that is none of its fields is an error."""
+
+
+class LayoutTable(_Table, frozen=True):
+    """``[store.layout]``: what ``shapes.LayoutOptions`` tells, as people write it."""
+
+    text_field: str | None = None
+    metadata_field: str | None = None
+    id_field: str | None = None
+    created_at_field: str | None = None
+    created_at_default: str | None = None
+    vector_name: str | None = None
+    tenant: str | None = None
+    tenant_field: str | None = None
+
+    def given(self) -> dict[str, str]:
+        """The options that are there, by name."""
+        everything = msgspec.structs.asdict(self)
+        return {name: value for name, value in everything.items() if value is not None}
 
 
 class StoreTable(_Table, frozen=True):
@@ -40,7 +59,7 @@ class StoreTable(_Table, frozen=True):
     url: str | None = None
     secret_env: str = "A2M_STORE_SECRET"  # noqa: S105 - the variable's name
     deadline: float = 10.0
-    layout: dict[str, str] = {}
+    layout: LayoutTable = LayoutTable()
 
 
 class ServerTable(_Table, frozen=True):
@@ -89,50 +108,46 @@ class Settings(_Table, frozen=True):
     http: HttpTable = HttpTable()
 
 
+_TABLES: Mapping[str, type[msgspec.Struct]] = {
+    "": Settings,
+    "store": StoreTable,
+    "store.layout": LayoutTable,
+    "server": ServerTable,
+    "limits": Limits,
+    "ranking": RankingTable,
+    "http": HttpTable,
+    "http.tokens": TokenTable,
+}
 _PLACE = re.compile(r" - at `\$\.?(.*?)`$")
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
 
 
-def read_settings(file: Path | None) -> Settings:
-    """The settings in ``file``; without one, the defaults.
+def decode_settings(file: Path) -> Settings:
+    """What ``file`` says, its names and types checked.
 
     Raises:
-        ConfigurationError: It can't be read, is no TOML, or holds a name or value that means
+        ConfigurationError: It can't be read, is no TOML, or holds a name or a type that means
             nothing here, which the message names.
     """
-    if file is None:
-        return Settings()
     try:
-        settings = msgspec.toml.decode(file.read_bytes(), type=Settings)
-    except OSError as error:
-        raise ConfigurationError(f"can't be read: {error.strerror}", setting=str(file)) from None
-    except msgspec.ValidationError as error:
-        text = str(error)
-        place = _PLACE.search(text)
-        setting = f"{file}: {place.group(1)}" if place else str(file)
-        raise ConfigurationError(
-            text[: place.start()] if place else text, setting=setting
-        ) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"not valid TOML: {error}", setting=str(file)) from None
-    _check(settings)
-    return settings
+        return msgspec.toml.decode(file.read_bytes(), type=Settings)
+    except (OSError, ValueError) as error:
+        raise _refused(file, error) from None
+    except RecursionError:
+        raise ConfigurationError("nested too deep", setting=str(file)) from None
 
 
-def secret_from(variable: str) -> str | None:
-    """A secret, which only ever comes from the environment; empty is none."""
-    return os.environ.get(variable) or None
-
-
-def _check(settings: Settings) -> None:
-    positive = {
-        "store.deadline": settings.store.deadline,
-        "server.deadline": settings.server.deadline,
-        "limits.max_recall_limit": settings.limits.max_recall_limit,
-        "limits.max_timeline_limit": settings.limits.max_timeline_limit,
-        "limits.max_request_bytes": settings.limits.max_request_bytes,
-    }
-    for name, value in positive.items():
-        if not 0 < value < 1e12:
-            raise ConfigurationError("must be above 0 and finite", setting=name)
-    if not 0 <= settings.ranking.words_weight <= 1:
-        raise ConfigurationError("must lie between 0 and 1", setting="ranking.words_weight")
+def _refused(file: Path, error: Exception) -> ConfigurationError:
+    if isinstance(error, OSError):
+        return ConfigurationError(f"can't be read: {error.strerror}", setting=str(file))
+    if not isinstance(error, msgspec.ValidationError):
+        return ConfigurationError(f"not valid TOML: {error}", setting=str(file))
+    text = str(error)
+    found = _PLACE.search(text)
+    message, place = (text[: found.start()], found.group(1)) if found else (text, "")
+    unknown = _UNKNOWN.fullmatch(message)
+    if unknown:
+        known: Any = _TABLES[re.sub(r"\[\d+\]", "", place)].__struct_fields__
+        message = f"no such setting; there are {', '.join(known)}"
+        place = f"{place}.{unknown.group(1)}" if place else unknown.group(1)
+    return ConfigurationError(message, setting=f"{file}: {place}" if place else str(file))

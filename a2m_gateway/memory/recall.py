@@ -117,7 +117,7 @@ class Recall:
     async def _words(
         self, query: str, conditions: Filter, depth: int
     ) -> tuple[dict[str, Row], dict[str, float]]:
-        terms = search_terms(query)
+        terms = search_terms(query, whole_words=self._store.profile.whole_words)
         if not terms:
             return {}, {}
         found = await self._store.search_text(terms, CANDIDATES_PER_TERM, conditions)

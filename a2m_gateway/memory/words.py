@@ -26,17 +26,21 @@ _WORD = re.compile(r"\w+")
 _STOP_WORDS = frozenset(STOPWORDS_EN_PLUS)
 
 
-def search_terms(query: str) -> list[str]:
+def search_terms(query: str, *, whole_words: bool = False) -> list[str]:
     """What to ask the store for: the beginnings that all inflections of a query's words share.
 
     Empty where the query has only stop words and punctuation.
 
+    Args:
+        whole_words: The store finds no beginnings, so the words as they are.
+
     >>> search_terms("How does the rotation of E4211 keys work?")
     ['e4211', 'rotat', 'work', 'key']
     """
-    words = {word for word in _WORD.findall(query.lower()) if word not in _STOP_WORDS}
-    stemmer = Stemmer.Stemmer("english")
-    terms = {_common_beginning(word, stemmer.stemWord(word)) for word in words}
+    terms = {word for word in _WORD.findall(query.lower()) if word not in _STOP_WORDS}
+    if not whole_words:
+        stemmer = Stemmer.Stemmer("english")
+        terms = {_common_beginning(word, stemmer.stemWord(word)) for word in terms}
     return sorted(terms, key=lambda term: (-len(term), term))[:MAX_TERMS]
 
 

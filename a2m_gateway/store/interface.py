@@ -7,7 +7,7 @@ Rules for whoever implements them:
 
 - no exception of the client library leaves the package: raise the ``StoreError``s;
 - nothing blocks the event loop, and an engine that runs in-process runs in a child process
-  (``store.child_process``);
+  (``store.worker_process``, ``store.server_process``);
 - cancellation is safe at every await;
 - a store never returns part of an answer: it raises instead.
 """
@@ -139,8 +139,8 @@ class Store(Protocol):
         """Rows whose text contains at least one of ``terms``, unranked, each once.
 
         For each term at most ``limit`` rows, all of them when there are no more. A term is a
-        lower-case run of word characters and may be the beginning of a word; the store may select
-        by substring, and should ignore case.
+        lower-case run of word characters: the beginning of a word, or, where the profile says
+        ``whole_words``, a word. The store may select by substring, and should ignore case.
         """
         ...
 

@@ -59,6 +59,7 @@ class QdrantConnection:
             info,
             selection,
             text=text.claim,
+            whole_words=text.whole_words,
             filters=pusher.pushdowns,
             order_path=path if ordered else None,
         )

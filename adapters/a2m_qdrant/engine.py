@@ -45,6 +45,11 @@ class TextSearch(Protocol):
     @property
     def claim(self) -> Claim: ...
 
+    @property
+    def whole_words(self) -> bool:
+        """Beginnings of words are not found."""
+        ...
+
     async def find(
         self, terms: Sequence[str], limit: int, narrowed: models.Filter | None
     ) -> Sequence[Point]:

@@ -118,6 +118,7 @@ class _ReadText:
         self._collection = collection
         self._path = selection.text_path
         self._json = selection.text_is_json
+        self.whole_words = False
         self.claim = (
             Claim(reason="no text field was chosen")
             if self._path is None

@@ -55,6 +55,7 @@ def store_profile(
     selection: Selection,
     *,
     text: Claim,
+    whole_words: bool,
     filters: Mapping[ValueType, Pushdown],
     order_path: Path | None,
 ) -> Profile:
@@ -81,6 +82,7 @@ def store_profile(
         metrics=frozenset(Metric),
         width=vector.width if vector is not None else None,
         filters=filters,
+        whole_words=whole_words,
         orderings=frozenset(orderings),
         limits=Limits(max_k=strict_mode(info).max_query_limit),
         consistency=(

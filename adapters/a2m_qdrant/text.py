@@ -112,6 +112,11 @@ class MatchedText:
             yield from (control + one for control in _ESCAPED_CONTROLS for one in spellings)
 
     @property
+    def whole_words(self) -> bool:
+        """Beginnings of words are not found."""
+        return not (self._prefixed or self._substring)
+
+    @property
     def _prefixed(self) -> bool:
         return self._text is not None and self._text.tokenizer is models.TokenizerType.PREFIX
 
@@ -137,8 +142,8 @@ class MatchedText:
                 "and capitalised"
             )
         return (
-            f"{where}: whole words only, beginnings of words are not found; a text index on "
-            f"{self._key} with the tokenizer `prefix` would find them"
+            f"{where}: whole words only, as they stand in the query; a text index on {self._key} "
+            "with the tokenizer `prefix` would find inflections too"
         )
 
 

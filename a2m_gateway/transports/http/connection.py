@@ -7,6 +7,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from a2m_gateway.transports.http.joined import JoinedWrites
+
 __all__ = ["MAX_HEAD_BYTES", "BoundedConnection", "connection_class"]
 
 MAX_HEAD_BYTES = 65_536
@@ -31,7 +33,8 @@ class BoundedConnection(HttpToolsProtocol):
         self._write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        joined = JoinedWrites(transport, self.loop)
+        super().connection_made(joined)  # type: ignore[arg-type]  # what is not written passes through
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
