@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import httpx
 import msgspec
-from aiohttp import ClientSession, DummyCookieJar, TCPConnector
+from aiohttp import ClientConnectionError, ClientSession, DummyCookieJar, TCPConnector
 from httpx_aiohttp import AiohttpTransport
 
 from a2m_chroma.answers import ErrorAnswer, decode
@@ -186,7 +186,9 @@ class ChromaClient:
                     method, url, content=content, params=parameters
                 ) as response:
                     body = await _read(response)
-            except httpx.TimeoutException:
+            except httpx.TimeoutException as error:
+                if _is_disconnection(error):
+                    raise StoreUnavailable(f"chroma is unreachable: {_why(error)}") from None
                 raise TimeoutError from None
             except (httpx.DecodingError, httpx.TooManyRedirects) as error:
                 raise StoreCorrupt(f"chroma's answer can't be read: {error}") from None
@@ -219,6 +221,12 @@ async def _read(response: httpx.Response) -> bytes:
             raise AnswerTooLarge(f"chroma's answer has more than {MAX_ANSWER >> 20} MiB")
         chunks.append(chunk)
     return b"".join(chunks)
+
+
+def _is_disconnection(error: httpx.TimeoutException) -> bool:
+    # httpx_aiohttp reports every cut connection as a timeout (0.2.0).
+    cause = error.__cause__
+    return isinstance(cause, ClientConnectionError) and not isinstance(cause, TimeoutError)
 
 
 def _why(error: httpx.HTTPError) -> str:
