@@ -14,7 +14,6 @@ import typer
 from a2m_gateway.cli.checks import read_settings
 from a2m_gateway.cli.logging import LogLevel, configure
 from a2m_gateway.cli.settings import Settings
-from a2m_gateway.errors import ConfigurationError
 
 __all__ = ["Choice", "takes_a_store"]
 
@@ -42,13 +41,13 @@ class Choice:
         """The URL.
 
         Raises:
-            ConfigurationError: There is none.
+            typer.BadParameter: There is none.
         """
         if self.target is None:
-            raise ConfigurationError(
-                "missing: name a collection, such as chroma://localhost:8000/docs, or set "
+            raise typer.BadParameter(
+                "none is given: name a collection, such as chroma://localhost:8000/docs, or set "
                 "store.url in the file that --config names",
-                setting="STORE",
+                param_hint="STORE",
             )
         return self.target
 
