@@ -66,11 +66,13 @@ class Gateway:
         assert self.process.stderr is not None
         self._listener = threading.Thread(target=self._listen, args=[self.process.stderr])
         self._listener.start()
-        assert self._serving.wait(_PATIENCE), "it said nothing"
-        assert self.process.poll() is None, self.log
-        serving = next(line for line in self._said if line.startswith("serving "))
-        self.http = serving.rpartition(" read-only on ")[2].partition(",")[0].strip()
         self._client = httpx.Client(trust_env=False, timeout=_PATIENCE)
+        self._serving.wait(_PATIENCE)
+        serving = next((line for line in self._said if line.startswith("serving ")), None)
+        if serving is None:
+            self.kill()
+            raise AssertionError(f"it does not serve: {self.log}")
+        self.http = serving.rpartition(" read-only on ")[2].partition(",")[0].strip()
 
     @property
     def log(self) -> str:

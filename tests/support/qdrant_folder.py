@@ -40,7 +40,7 @@ def write_dump(
 
 
 def write_passages(
-    folder: Path, name: str, payloads: Sequence[tuple[str, Mapping[str, Any]]], vectors: Any
+    folder: Path, name: str, payloads: Sequence[tuple[str | int, Any]], vectors: Any
 ) -> None:
     """A collection as LangChain configures one: an unnamed vector, compared by cosine."""
     client = QdrantClient(path=str(folder))

@@ -86,7 +86,7 @@ def rows_of(corpus: Corpus, *, engine: str, timed: bool) -> dict[str, Row]:
     }
 
 
-def in_chroma(server: ChromaServer, corpus: Corpus, **database: str) -> str:
+def in_chroma(server: ChromaServer, corpus: Corpus, name: str = NAME) -> str:
     """What ``langchain_chroma`` writes: the text as the document, the metadata flat.
 
     Returns:
@@ -101,7 +101,7 @@ def in_chroma(server: ChromaServer, corpus: Corpus, **database: str) -> str:
         }
         for passage, vector in zip(corpus.passages, corpus.vectors, strict=True)
     ]
-    made = chroma_server.create(server, rows, name=NAME, space="cosine", **database)
+    made = chroma_server.create(server, rows, name=name, space="cosine")
     return str(made.url)
 
 

@@ -1,0 +1,58 @@
+"""What a gateway holds does not grow with what it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import psutil
+import pytest
+from gateway import Gateway
+from passages import FIVE
+from served_passages import Corpus
+
+CALLS = 300
+WARMED_UP = 60
+GROWTH = 40
+"""MiB; a leak of one answer a call would be several times that."""
+
+
+@pytest.mark.parametrize("opening", ["chroma", "qdrant by time"])
+def test_memory_stays_bounded(
+    opening: str,
+    corpus: Corpus,
+    passages_url: Callable[[str], str],
+    start_gateway: Callable[[str], Gateway],
+) -> None:
+    gateway = start_gateway(passages_url(opening))
+    for number in range(WARMED_UP):
+        ask(gateway, corpus, number)
+    before = resident(gateway)
+    for number in range(WARMED_UP, WARMED_UP + CALLS):
+        ask(gateway, corpus, number)
+    grown = resident(gateway) - before
+    assert grown < GROWTH, f"{grown:.0f} MiB more than {before:.0f} MiB"
+    assert gateway.end() == 0
+
+
+def ask(gateway: Gateway, corpus: Corpus, number: int) -> None:
+    chosen = number % 6
+    near = corpus.near(number * 7 % len(corpus.passages))
+    calls: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("recall", {"query": f"what is said about matter {number}"}),
+        ("recall", {"embedding": near, "limit": 300, "embeddings": True}),
+        ("recall", {"embedding": near, "where": FIVE["string"]}),
+        ("timeline", {"limit": 500}),
+        ("timeline", {"where": FIVE["float"]}),
+        ("recall", {"limit": 100, "where": {"checked": False}}),
+    )
+    method, params = calls[chosen]
+    records = gateway.call(method, **params)["result"]["records"]
+    assert len(records) in (params.get("limit", 10), 5)
+
+
+def resident(gateway: Gateway) -> float:
+    """MiB of the gateway and its children."""
+    process = psutil.Process(gateway.process.pid)
+    held = [process, *process.children(recursive=True)]
+    return sum(float(one.memory_info().rss) for one in held) / 2**20
