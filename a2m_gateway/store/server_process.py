@@ -15,7 +15,7 @@ import signal
 import socket
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -27,6 +27,7 @@ __all__ = ["ServerProcess"]
 log = logging.getLogger(__name__)  # the library's: it never falls back to standard output
 
 _POLL = 0.02
+_LONGEST_LINE = 65_536
 _LAST_WORDS = 8
 
 
@@ -170,11 +171,19 @@ class ServerProcess:
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None  # noqa: S101 - it was asked for
+        begun = b""
         while chunk := await process.stdout.read(65536):
-            for line in chunk.decode("utf-8", "replace").splitlines():
-                if line.strip():
-                    self._last_words.append(line.strip()[:300])
-                    log.debug("%s: %s", self._name, line)
+            *lines, begun = (begun + chunk).split(b"\n")
+            if len(begun) > _LONGEST_LINE:
+                lines, begun = [*lines, begun], b""
+            self._note(lines)
+        self._note([begun])
+
+    def _note(self, lines: Iterable[bytes]) -> None:
+        for line in (one.decode("utf-8", "replace").strip() for one in lines):
+            if line:
+                self._last_words.append(line[:300])
+                log.debug("%s: %s", self._name, line)
 
     async def _end(self, *, patiently: bool) -> None:
         process, self._process = self._process, None
