@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 
 from a2m_gateway.cli.checks import layout_of, secret_from
 from a2m_gateway.cli.choice import Choice
@@ -11,10 +11,11 @@ from a2m_gateway.cli.console import warn, working
 from a2m_gateway.cli.settings import StoreTable
 from a2m_gateway.embedding import EmbedderSettings, build, embedder_settings
 from a2m_gateway.embedding.settings import Cohere, OpenAI, Voyage
+from a2m_gateway.errors import StoreError
 from a2m_gateway.memory.opening import MemorySettings, Opened, open_memory
 from a2m_gateway.store import StoreURL
 
-__all__ = ["memory_settings", "opened"]
+__all__ = ["memory_settings", "naming", "opened"]
 
 
 def memory_settings(choice: Choice) -> MemorySettings:
@@ -45,12 +46,22 @@ async def opened(choice: Choice) -> AsyncIterator[Opened]:
     """The memory, open; a warning comes first where text will leave this machine."""
     settings = memory_settings(choice)
     await _warn_of_remote(settings.embedder)
-    with working(f"Opening {settings.url}"):
+    with working(f"Opening {settings.url}"), naming(settings.url):
         memory = await open_memory(settings)
     try:
         yield memory
     finally:
         await memory.aclose()
+
+
+@contextmanager
+def naming(url: StoreURL) -> Iterator[None]:
+    """Put the address before what a store's failure says, which may be a library's own words."""
+    try:
+        yield
+    except StoreError as error:
+        error.message = f"{url}: {error.message}"
+        raise
 
 
 def _below(lower: Mapping[str, str], upper: Mapping[str, str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from a2m_gateway.cli.assembly import memory_settings, opened
+from a2m_gateway.cli.assembly import memory_settings, naming, opened
 from a2m_gateway.cli.choice import Choice, takes_a_store
 from a2m_gateway.cli.console import print_json, working
 from a2m_gateway.cli.report import print_catalogue, print_inspection
@@ -32,7 +32,7 @@ def inspect_command(
 async def _inspect(choice: Choice, as_json: bool) -> None:
     settings = memory_settings(choice)
     if not settings.url.collection:
-        with working(f"Looking into {settings.url}"):
+        with working(f"Looking into {settings.url}"), naming(settings.url):
             listed = await catalogue(settings)
         print_json(listed) if as_json else print_catalogue(listed)
         return

@@ -71,7 +71,7 @@ def _guarded(stream: TextIO | None, kind: type[io.TextIOWrapper]) -> TextIO:
     if stream is None:
         # The process was started without it.
         return open(os.devnull, "w", encoding="utf-8")
-    if not isinstance(stream, io.TextIOWrapper):
+    if isinstance(stream, kind) or not isinstance(stream, io.TextIOWrapper):
         return stream
     return kind(
         cast("BinaryIO", stream.buffer),

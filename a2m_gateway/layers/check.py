@@ -52,9 +52,14 @@ class CheckLayer:
         return rows
 
     async def search_text(
-        self, terms: Sequence[str], limit: int, conditions: Filter = ()
+        self,
+        terms: Sequence[str],
+        limit: int,
+        conditions: Filter = (),
+        *,
+        whole: bool = False,
     ) -> Sequence[Row]:
-        rows = await self.inner.search_text(terms, limit, conditions)
+        rows = await self.inner.search_text(terms, limit, conditions, whole=whole)
         self._distinct(rows)
         return rows
 

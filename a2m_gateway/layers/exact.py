@@ -27,6 +27,7 @@ from a2m_gateway.store import Filter, Hit, Page, Row, Store, matches
 from a2m_gateway.store.distance import distances
 from a2m_gateway.store.filter import value_type
 from a2m_gateway.store.rows import ID
+from a2m_gateway.store.text import contains
 
 __all__ = ["CREATED_AT", "NEWEST_FIRST", "ExactLayer"]
 
@@ -74,15 +75,20 @@ class ExactLayer:
         return await self._fill(vector, k, conditions, found, vectors)
 
     async def search_text(
-        self, terms: Sequence[str], limit: int, conditions: Filter = ()
+        self,
+        terms: Sequence[str],
+        limit: int,
+        conditions: Filter = (),
+        *,
+        whole: bool = False,
     ) -> Sequence[Row]:
         """Candidates that match; a store that filters loosely may have missed some.
 
         Where the store can't find words, every record is read.
         """
         if not self.inner.profile.has(Feature.TEXT_SEARCH):
-            return await self._containing(terms, limit, conditions)
-        rows = await self.inner.search_text(terms, limit, conditions)
+            return await self._containing(terms, limit, conditions, whole)
+        rows = await self.inner.search_text(terms, limit, conditions, whole=whole)
         return [row for row in rows if matches(row, conditions)]
 
     async def scan(
@@ -130,12 +136,16 @@ class ExactLayer:
     async def aclose(self) -> None:
         await self.inner.aclose()
 
-    async def _containing(self, terms: Sequence[str], limit: int, conditions: Filter) -> list[Row]:
+    async def _containing(
+        self, terms: Sequence[str], limit: int, conditions: Filter, whole: bool
+    ) -> list[Row]:
         wanted = dict.fromkeys(terms, limit)
         rows: list[Row] = []
         async for row in self._matching(conditions):
             text = str(row.fields["content"]).lower()
-            found = [term for term, left in wanted.items() if left and term in text]
+            found = [
+                term for term, left in wanted.items() if left and contains(text, term, whole=whole)
+            ]
             for term in found:
                 wanted[term] -= 1
             if found:

@@ -40,9 +40,16 @@ class AroundLayer(ABC):
         return await self.around(lambda: self.inner.search(vector, k, conditions, vectors=vectors))
 
     async def search_text(
-        self, terms: Sequence[str], limit: int, conditions: Filter = ()
+        self,
+        terms: Sequence[str],
+        limit: int,
+        conditions: Filter = (),
+        *,
+        whole: bool = False,
     ) -> Sequence[Row]:
-        return await self.around(lambda: self.inner.search_text(terms, limit, conditions))
+        return await self.around(
+            lambda: self.inner.search_text(terms, limit, conditions, whole=whole)
+        )
 
     async def scan(
         self,

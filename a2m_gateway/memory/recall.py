@@ -11,7 +11,13 @@ from a2m_gateway.embedding.interface import Embedder
 from a2m_gateway.errors import EmbeddingMismatch, InvalidParams
 from a2m_gateway.layers import ExactLayer
 from a2m_gateway.memory.ranking import blend, by_score
-from a2m_gateway.memory.words import CANDIDATES_PER_TERM, rank_by_words, search_terms
+from a2m_gateway.memory.words import (
+    CANDIDATES_PER_TERM,
+    beginnings,
+    crowded_out,
+    rank_by_words,
+    search_words,
+)
 from a2m_gateway.store import Filter, Hit, Row
 from a2m_gateway.store.distance import distances
 
@@ -117,19 +123,28 @@ class Recall:
     async def _words(
         self, query: str, conditions: Filter, depth: int
     ) -> tuple[dict[str, Row], dict[str, float]]:
-        terms = search_terms(query, whole_words=self._store.profile.whole_words)
-        if not terms:
+        words = search_words(query)
+        if not words:
             return {}, {}
-        found = await self._store.search_text(terms, CANDIDATES_PER_TERM, conditions)
-        rows = {row.id: row for row in found}
+        rows = await self._candidates(words, conditions)
         return rows, dict(by_score(await rank_by_words(query, _texts(rows)))[:depth])
+
+    async def _candidates(self, words: Sequence[str], conditions: Filter) -> dict[str, Row]:
+        search, cap = self._store.search_text, CANDIDATES_PER_TERM
+        if self._store.profile.whole_words:
+            return {row.id: row for row in await search(words, cap, conditions, whole=True)}
+        rows = {row.id: row for row in await search(beginnings(words), cap, conditions)}
+        missed = crowded_out(words, _texts(rows).values())
+        if missed:
+            rows |= {row.id: row for row in await search(missed, cap, conditions, whole=True)}
+        return rows
 
     async def _by_words(
         self, query: str, conditions: Filter, limit: int, *, vectors: bool
     ) -> list[Ranked]:
         rows, words = await self._words(query, conditions, limit)
         if len(words) < limit:
-            rows |= await self._containing(search_terms(query), conditions, limit)
+            rows |= await self._containing(beginnings(search_words(query)), conditions, limit)
             words = dict(by_score(await rank_by_words(query, _texts(rows)))[:limit])
         if vectors:
             rows |= {row.id: row for row in await self._store.get(list(words), vectors=True)}

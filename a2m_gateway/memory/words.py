@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import bm25s
 import Stemmer
 from bm25s.stopwords import STOPWORDS_EN_PLUS
 
-__all__ = ["CANDIDATES_PER_TERM", "MAX_TERMS", "rank_by_words", "search_terms"]
+from a2m_gateway.store.text import contains
 
-MAX_TERMS = 16
-"""Words of a query that are looked up: the longest, which are the rarest as a rule."""
+__all__ = [
+    "CANDIDATES_PER_TERM",
+    "MAX_TERMS",
+    "beginnings",
+    "crowded_out",
+    "rank_by_words",
+    "search_words",
+]
+
+MAX_TERMS = 12
+"""Words of a query that are looked up: those with a digit and the longest, the rarest as a rule."""
 
 CANDIDATES_PER_TERM = 100
 """Records that are ranked for each word; a word that more records contain says little."""
@@ -26,22 +35,46 @@ _WORD = re.compile(r"\w+")
 _STOP_WORDS = frozenset(STOPWORDS_EN_PLUS)
 
 
-def search_terms(query: str, *, whole_words: bool = False) -> list[str]:
-    """What to ask the store for: the beginnings that all inflections of a query's words share.
+def search_words(query: str) -> list[str]:
+    """The words of a query that say something, the rarest as a rule first.
 
     Empty where the query has only stop words and punctuation.
 
-    Args:
-        whole_words: The store finds no beginnings, so the words as they are.
-
-    >>> search_terms("How does the rotation of E4211 keys work?")
-    ['e4211', 'rotat', 'work', 'key']
+    >>> search_words("How does the rotation of E4211 keys work?")
+    ['e4211', 'rotation', 'keys', 'work']
     """
-    terms = {word for word in _WORD.findall(query.lower()) if word not in _STOP_WORDS}
-    if not whole_words:
-        stemmer = Stemmer.Stemmer("english")
-        terms = {_common_beginning(word, stemmer.stemWord(word)) for word in terms}
-    return sorted(terms, key=lambda term: (-len(term), term))[:MAX_TERMS]
+    words = {word for word in _WORD.findall(query.lower()) if word not in _STOP_WORDS}
+    return sorted(words, key=_rarity)[:MAX_TERMS]
+
+
+def beginnings(words: Sequence[str]) -> list[str]:
+    """What all inflections of each word begin with.
+
+    >>> beginnings(["e4211", "rotation", "happy"])
+    ['e4211', 'rotat', 'happ']
+    """
+    stemmer = Stemmer.Stemmer("english")
+    return list(dict.fromkeys(_common_beginning(word, stemmer.stemWord(word)) for word in words))
+
+
+def crowded_out(words: Sequence[str], texts: Iterable[str]) -> list[str]:
+    """Those of ``words`` that no text holds, while enough of them hold a longer word.
+
+    Args:
+        texts: What the store found for the words' beginnings, ``CANDIDATES_PER_TERM`` at most for
+            each, so that a rare word may be missing behind the common ones that begin with it.
+    """
+    folded = [text.lower() for text in texts]
+    return [
+        word
+        for word, beginning in ((word, beginnings([word])[0]) for word in words)
+        if sum(beginning in text for text in folded) >= CANDIDATES_PER_TERM
+        and not any(contains(text, word, whole=True) for text in folded)
+    ]
+
+
+def _rarity(word: str) -> tuple[bool, int, str]:
+    return (not any(char.isdigit() for char in word), -len(word), word)
 
 
 def _common_beginning(word: str, stem: str) -> str:

@@ -85,10 +85,15 @@ class ShapedStore:
         ]
 
     async def search_text(
-        self, terms: Sequence[str], limit: int, conditions: Filter = ()
+        self,
+        terms: Sequence[str],
+        limit: int,
+        conditions: Filter = (),
+        *,
+        whole: bool = False,
     ) -> Sequence[Row]:
         raw = translate(conditions, self._shape)
-        return self._shown(await self.inner.search_text(terms, limit, raw))
+        return self._shown(await self.inner.search_text(terms, limit, raw, whole=whole))
 
     async def scan(
         self,

@@ -134,13 +134,22 @@ class Store(Protocol):
         ...
 
     async def search_text(
-        self, terms: Sequence[str], limit: int, conditions: Filter = ()
+        self,
+        terms: Sequence[str],
+        limit: int,
+        conditions: Filter = (),
+        *,
+        whole: bool = False,
     ) -> Sequence[Row]:
         """Rows whose text contains at least one of ``terms``, unranked, each once.
 
         For each term at most ``limit`` rows, all of them when there are no more. A term is a
         lower-case run of word characters: the beginning of a word, or, where the profile says
         ``whole_words``, a word. The store may select by substring, and should ignore case.
+
+        Args:
+            whole: Each term is a word, and what holds it only within a longer word need not be
+                returned: a rare word would be lost among those of which it is a part.
         """
         ...
 

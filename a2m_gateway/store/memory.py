@@ -30,6 +30,7 @@ from a2m_gateway.store.interface import (
     VectorField,
 )
 from a2m_gateway.store.rows import JSON, Hit, Page, Row, lookup
+from a2m_gateway.store.text import contains
 from a2m_gateway.store.url import StoreURL
 
 __all__ = ["MemoryConnection", "MemoryStore", "adapter", "create", "drop"]
@@ -89,13 +90,17 @@ class MemoryStore:
         return sorted(hits, key=lambda hit: (hit.distance, hit.row.id))[:k]
 
     async def search_text(
-        self, terms: Sequence[str], limit: int, conditions: Filter = ()
+        self,
+        terms: Sequence[str],
+        limit: int,
+        conditions: Filter = (),
+        *,
+        whole: bool = False,
     ) -> Sequence[Row]:
         found: dict[str, Row] = {}
+        candidates = [row for row in self._rows if matches(row, conditions)]
         for term in terms:
-            with_term = (
-                row for row in self._rows if self._contains(row, term) and matches(row, conditions)
-            )
+            with_term = (row for row in candidates if self._contains(row, term, whole))
             for _, row in zip(range(limit), with_term, strict=False):
                 found[row.id] = self._shown(row, vectors=False)
         return list(found.values())
@@ -125,9 +130,9 @@ class MemoryStore:
     async def aclose(self) -> None:
         pass
 
-    def _contains(self, row: Row, term: str) -> bool:
+    def _contains(self, row: Row, term: str, whole: bool) -> bool:
         text = lookup(row, self._text_path) if self._text_path else None
-        return isinstance(text, str) and term.casefold() in text.casefold()
+        return isinstance(text, str) and contains(text.casefold(), term.casefold(), whole=whole)
 
     def _shown(self, row: Row, vectors: bool) -> Row:
         return row if vectors else Row(row.id, row.fields)

@@ -12,13 +12,17 @@ _MOST = 4096
 """Characters of a value that are compared by the store; what begins alike is compared again."""
 
 
-def containing(term: str) -> str:
+def containing(term: str, *, whole: bool = False) -> str:
     """Matches texts that contain ``term``, which is in lower case, in any case.
+
+    Args:
+        whole: Not within a longer word.
 
     Rust folds every cased character that Python lower-cases to one, and so the only one missing is
     the İ, which becomes an i and a combining dot.
     """
-    return "(?i)" + "".join("[iİ]" if char == "i" else _literal(char) for char in term)
+    pattern = "".join("[iİ]" if char == "i" else _literal(char) for char in term)
+    return rf"(?i)\b{pattern}\b" if whole else f"(?i){pattern}"
 
 
 def equal_to(text: str) -> str:

@@ -74,7 +74,12 @@ class ChromaStore:
         return [Hit(row, _canonical(metric, far)) for row, far in pairs if row.id not in gone]
 
     async def search_text(
-        self, terms: Sequence[str], limit: int, conditions: Filter = ()
+        self,
+        terms: Sequence[str],
+        limit: int,
+        conditions: Filter = (),
+        *,
+        whole: bool = False,
     ) -> Sequence[Row]:
         if not self.profile.has(Feature.TEXT_SEARCH):
             raise StoreRefused(f"no words here: {self.profile.claim(Feature.TEXT_SEARCH).reason}")
@@ -83,7 +88,11 @@ class ChromaStore:
             return []
         turns = asyncio.Semaphore(_TERMS_AT_ONCE)
         async with self._client.deadline():
-            searches = [self._with_term(term, limit, where, turns) for term in terms if term]
+            searches = [
+                self._with_pattern(containing(term, whole=whole), limit, where, turns)
+                for term in terms
+                if term
+            ]
             found = await _all(searches)
         return list({row.id: row for rows in found for row in rows}.values())
 
@@ -127,11 +136,11 @@ class ChromaStore:
             return [*await self._get(ids[:half], vectors), *await self._get(ids[half:], vectors)]
         return rows_of(answer, vectors=vectors)
 
-    async def _with_term(
-        self, term: str, limit: int, where: Where, turns: asyncio.Semaphore
+    async def _with_pattern(
+        self, pattern: str, limit: int, where: Where, turns: asyncio.Semaphore
     ) -> list[Row]:
-        pattern = {"$regex": containing(term)}
-        both = replace(where, document=conjunction([c for c in (where.document, pattern) if c]))
+        wanted = {"$regex": pattern}
+        both = replace(where, document=conjunction([c for c in (where.document, wanted) if c]))
         async with turns:
             return await Pages(self._collection, both, vectors=False).rows(0, limit)
 

@@ -51,7 +51,12 @@ class TextSearch(Protocol):
         ...
 
     async def find(
-        self, terms: Sequence[str], limit: int, narrowed: models.Filter | None
+        self,
+        terms: Sequence[str],
+        limit: int,
+        narrowed: models.Filter | None,
+        *,
+        whole: bool,
     ) -> Sequence[Point]:
         """For each term at most ``limit`` points; one may come for several terms."""
         ...

@@ -126,7 +126,12 @@ class _ReadText:
         )
 
     async def find(
-        self, terms: Sequence[str], limit: int, narrowed: models.Filter | None
+        self,
+        terms: Sequence[str],
+        limit: int,
+        narrowed: models.Filter | None,
+        *,
+        whole: bool,
     ) -> Sequence[Point]:
         if self._path is None:
             raise StoreRefused(f"qdrant: words can't be found here: {self.claim.reason}")
@@ -135,6 +140,7 @@ class _ReadText:
             path=self._path,
             is_json=self._json,
             terms=terms,
+            whole=whole,
             limit=limit,
             narrowed=None if narrowed is None else _body(narrowed),
         )

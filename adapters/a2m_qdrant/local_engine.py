@@ -17,6 +17,7 @@ from qdrant_client.local.order_by import to_order_value
 from a2m_gateway.errors import CollectionNotFound, StoreCorrupt, StoreRefused
 from a2m_gateway.store import Row
 from a2m_gateway.store.rows import ABSENT, lookup
+from a2m_gateway.store.text import contains
 from a2m_qdrant.local_folder import open_folder
 
 __all__ = ["LocalModeEngine"]
@@ -83,6 +84,7 @@ class LocalModeEngine:
         path: Sequence[str],
         is_json: bool,
         terms: Sequence[str],
+        whole: bool,
         limit: int,
         narrowed: Mapping[str, Any] | None,
     ) -> msgspec.Raw:
@@ -99,7 +101,7 @@ class LocalModeEngine:
             if not left:
                 break
             text = _text(held.payload[place], path, is_json) if mask[place] else ""
-            contained = [term for term in left if term in text] if text else []
+            contained = [term for term in left if contains(text, term, whole=whole)]
             for term in contained:
                 left[term] -= 1
                 if not left[term]:

@@ -90,12 +90,19 @@ class QdrantStore:
         ]  # fmt: skip
 
     async def search_text(
-        self, terms: Sequence[str], limit: int, conditions: Filter = ()
+        self,
+        terms: Sequence[str],
+        limit: int,
+        conditions: Filter = (),
+        *,
+        whole: bool = False,
     ) -> Sequence[Row]:
         narrowed = self._pusher.narrow(conditions)
         if narrowed.nothing or not terms or limit < 1:
             return []
-        points = await self._text.find(list(dict.fromkeys(terms)), limit, narrowed.filter)
+        points = await self._text.find(
+            list(dict.fromkeys(terms)), limit, narrowed.filter, whole=whole
+        )
         return [self._row(point, False) for point in _distinct(points)]
 
     async def scan(

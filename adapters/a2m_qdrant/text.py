@@ -65,7 +65,12 @@ class MatchedText:
         self.claim = self._claim()
 
     async def find(
-        self, terms: Sequence[str], limit: int, narrowed: models.Filter | None
+        self,
+        terms: Sequence[str],
+        limit: int,
+        narrowed: models.Filter | None,
+        *,
+        whole: bool,
     ) -> Sequence[Point]:
         if self._key is None or not self.claim.held:
             raise StoreRefused(f"qdrant: words can't be found here: {self.claim.reason}")
@@ -73,7 +78,8 @@ class MatchedText:
 
         async def find_one(term: str) -> Sequence[Point]:
             async with turn:
-                page = await self._scroll(self._collection, self._request(term, limit, narrowed))
+                request = self._request(term, limit, narrowed, whole)
+                page = await self._scroll(self._collection, request)
                 return page.points
 
         try:
@@ -84,9 +90,9 @@ class MatchedText:
         return [point for task in found for point in task.result()]
 
     def _request(
-        self, term: str, limit: int, narrowed: models.Filter | None
+        self, term: str, limit: int, narrowed: models.Filter | None, whole: bool
     ) -> models.ScrollRequest:
-        wanted = models.Filter(should=list(self._conditions(term)))
+        wanted = models.Filter(should=list(self._conditions(term, whole)))
         must: list[models.Condition] = [wanted, *([narrowed] if narrowed is not None else [])]
         return models.ScrollRequest(
             filter=models.Filter(must=must),
@@ -95,11 +101,11 @@ class MatchedText:
             with_vector=False,
         )
 
-    def _conditions(self, term: str) -> Iterator[models.FieldCondition]:
+    def _conditions(self, term: str, whole: bool) -> Iterator[models.FieldCondition]:
         for spelling in dict.fromkeys(self._spellings(term)):
             match = models.MatchText(text=spelling)
             yield models.FieldCondition(key=self._key or "", match=match)
-        if self._substring:
+        if self._substring and not whole:
             for spelling in dict.fromkeys(_cases(term, escaped=self._json)):
                 part = models.MatchSubstring(substring=spelling)
                 yield models.FieldCondition(key=self._key or "", match=part)

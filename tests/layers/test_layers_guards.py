@@ -61,7 +61,12 @@ class Scripted(AwkwardStore):
         return await super().search(vector, k, conditions, vectors=vectors)
 
     async def search_text(
-        self, terms: Sequence[str], limit: int, conditions: Filter = ()
+        self,
+        terms: Sequence[str],
+        limit: int,
+        conditions: Filter = (),
+        *,
+        whole: bool = False,
     ) -> Sequence[Row]:
         await self._act()
         return await super().search_text(terms, limit, conditions)

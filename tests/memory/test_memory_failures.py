@@ -66,7 +66,12 @@ class Broken(AwkwardStore):
         return await super().search(vector, k, conditions, vectors=vectors)
 
     async def search_text(
-        self, terms: Sequence[str], limit: int, conditions: Filter = ()
+        self,
+        terms: Sequence[str],
+        limit: int,
+        conditions: Filter = (),
+        *,
+        whole: bool = False,
     ) -> Sequence[Row]:
         await self._fail()
         return await super().search_text(terms, limit, conditions)

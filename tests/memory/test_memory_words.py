@@ -11,7 +11,14 @@ from small_memory import CORPUS, WIDTH, Bag, bag, service
 
 from a2m_gateway.capability import Metric, Pushdown
 from a2m_gateway.memory.ranking import blend, by_score
-from a2m_gateway.memory.words import MAX_TERMS, rank_by_words, search_terms
+from a2m_gateway.memory.words import (
+    CANDIDATES_PER_TERM,
+    MAX_TERMS,
+    beginnings,
+    rank_by_words,
+    search_words,
+)
+from a2m_gateway.protocol import EPOCH
 from a2m_gateway.store import Row
 
 
@@ -164,15 +171,28 @@ async def test_hostile_queries_are_only_text(query: str) -> None:
 
 def test_terms_are_few_and_lower_case() -> None:
     short = " ".join(f"a{number}" for number in range(99))
-    many = search_terms(" ".join(f"Word{number}" for number in range(1000)))
+    many = search_words(" ".join(f"Word{number}" for number in range(1000)))
     assert len(many) == MAX_TERMS
-    assert "zqxjkvbpyg4211" in search_terms(f"{short} zqxjkvbpyg4211")
-    assert search_terms("") == []
-    assert search_terms("?!") == []
+    assert "zqxjkvbpyg4211" in search_words(f"{short} zqxjkvbpyg4211")
+    assert "e7" in search_words(" ".join("abcdefghijklmnopqrst") + " extraordinarily wordy e7")
+    assert search_words("") == []
+    assert search_words("?!") == []
     for word in ("Deployments", "running", "happily", "E4211", "ÄPFEL"):
-        (term,) = search_terms(word)
+        (term,) = beginnings(search_words(word))
         assert word.lower().startswith(term), "a store that finds substrings finds the word by it"
         assert term
+
+
+async def test_a_rare_word_is_found_among_longer_ones_that_begin_with_it() -> None:
+    """More records than are looked at hold a longer word; one, the last, holds the word itself."""
+    crowd = [f"the catalan letter {number}" for number in range(CANDIDATES_PER_TERM + 20)]
+    rows = [
+        Row(f"r{place}", {"content": text, "created_at": EPOCH, "metadata": {}})
+        for place, text in enumerate([*crowd, "the Catala itself"])
+    ]
+    for words in (True, False):
+        (record,) = await service(rows, words=words, vectors=False).recall(query="catala", limit=1)
+        assert record["content"] == "the Catala itself"
 
 
 async def test_words_rank_by_rarity_and_leave_out_what_shares_none() -> None:

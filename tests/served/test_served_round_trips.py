@@ -16,7 +16,7 @@ from watching_proxy import watching
 
 from a2m_gateway.memory import Endpoint
 from a2m_gateway.memory.opening import MemorySettings, open_memory
-from a2m_gateway.memory.words import search_terms
+from a2m_gateway.memory.words import search_words
 from a2m_gateway.protocol import json as wire
 from a2m_gateway.store import StoreURL
 from a2m_gateway.store.worker_process import WorkerProcess
@@ -125,7 +125,7 @@ async def test_chroma_timeline_that_inspect_says_to_be_a_scan(
 
 
 async def test_chroma_by_words_and_meaning(chroma: Served) -> None:
-    terms = search_terms(QUESTION)
+    terms = search_words(QUESTION)
     assert len(await chroma.call("recall", query=QUESTION)) == 10
     assert chroma.operations.count("query") == 1
     assert len(chroma.operations) <= 1 + len(terms) + 1

@@ -70,7 +70,12 @@ class RawStore:
         return sorted(hits, key=lambda hit: hit.distance)[:k]
 
     async def search_text(
-        self, terms: Sequence[str], limit: int, conditions: Filter = ()
+        self,
+        terms: Sequence[str],
+        limit: int,
+        conditions: Filter = (),
+        *,
+        whole: bool = False,
     ) -> Sequence[Row]:
         path = self.selection.text_path or ()
         texts = ((row, str(lookup(row, path)).casefold()) for row in self._selected(conditions))

@@ -113,7 +113,12 @@ class AwkwardStore:
         return hits[::-1]
 
     async def search_text(
-        self, terms: Sequence[str], limit: int, conditions: Filter = ()
+        self,
+        terms: Sequence[str],
+        limit: int,
+        conditions: Filter = (),
+        *,
+        whole: bool = False,
     ) -> Sequence[Row]:
         self._called("search_text", limit)
         found: dict[str, Row] = {}

@@ -95,7 +95,12 @@ class RaisesForUnknownIds(Honest):
 
 class FindsWholeWordsOnly(Honest):
     async def search_text(
-        self, terms: Sequence[str], limit: int, conditions: Filter = ()
+        self,
+        terms: Sequence[str],
+        limit: int,
+        conditions: Filter = (),
+        *,
+        whole: bool = False,
     ) -> Sequence[Row]:
         rows = await super().search_text(terms, limit, conditions)
         return [row for row in rows if set(terms) & set(str(row.fields["text"]).lower().split())]
