@@ -45,6 +45,12 @@ def canonical(answer: bytes) -> str:
     return json.dumps(value, sort_keys=True)
 
 
+@pytest.mark.requirement("3.1-metadata-read-unchanged")
+@pytest.mark.requirement("3.7-vectors-on-request")
+@pytest.mark.requirement("3.7-query-width-32008")
+@pytest.mark.requirement("5.3-descending")
+@pytest.mark.requirement("5.3-unit-range")
+@pytest.mark.requirement("2.1-read-only-writes")
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_answers_are_right_and_the_same_everywhere(
     case: Case, conversation: tuple[Loaded, Future[Answers]]

@@ -104,6 +104,7 @@ def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
     return [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
 
 
+@pytest.mark.requirement("7-32603")
 def test_a_server_that_hangs_dies_and_returns(
     own_chroma_server: ChromaServer,
     config: Path,

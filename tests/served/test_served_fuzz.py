@@ -42,6 +42,9 @@ def urls(request: pytest.FixtureRequest, few: Corpus) -> tuple[str, str]:
     return in_qdrant(folder / "here", few), in_qdrant(folder / "there", few)
 
 
+@pytest.mark.requirement("8.3-notification-202")
+@pytest.mark.requirement("8.3-protocol-error-200")
+@pytest.mark.requirement("8.3-request-200")
 async def test_every_message_gets_one_answer_everywhere(
     urls: tuple[str, str], start_gateway: Callable[[str], Gateway]
 ) -> None:

@@ -118,6 +118,9 @@ async def test_a_vector_finds_its_nearest(asked: Asked, corpus: Corpus) -> None:
     assert shared >= 0.98 * 10 * len(range(0, len(corpus.passages), 80))
 
 
+@pytest.mark.requirement("4.4-timeline-where")
+@pytest.mark.requirement("5.2-any-of")
+@pytest.mark.requirement("5.2-equality")
 @pytest.mark.parametrize("kind", [*FIVE, *(f"no {kind}" for kind in ABSENT)])
 async def test_a_filter_selects_exactly(asked: Asked, corpus: Corpus, kind: str) -> None:
     where = FIVE[kind] if kind in FIVE else ABSENT[kind.removeprefix("no ")]
@@ -143,6 +146,9 @@ def strict(record: Mapping[str, Any]) -> str:
     return json.dumps(record, sort_keys=True)
 
 
+@pytest.mark.requirement("4.3-no-query-recency")
+@pytest.mark.requirement("4.4-ascending")
+@pytest.mark.requirement("4.4-limit-newest")
 @pytest.mark.parametrize("limit", [1, 20, 300])
 async def test_the_newest_are_the_newest(timed: Asked, limit: int) -> None:
     newest = oracle.newest(list(timed.rows.values()))[:limit]
