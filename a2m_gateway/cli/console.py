@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import msgspec
 import structlog
 from rich.console import Console
+from rich.segment import Segment, Segments
 
 __all__ = ["STDERR", "STDOUT", "print_json", "print_text", "visible", "warn", "working"]
 
@@ -45,7 +46,9 @@ def print_json(value: object) -> None:
 
 def print_text(text: str, *, style: str | None = None) -> None:
     """Print what a store holds: every line as it is, without its power over the terminal."""
-    STDOUT.out(visible(text), style=style, highlight=False)
+    # As a segment: rich would turn the tabs of a string into blanks.
+    look = STDOUT.get_style(style) if style else None
+    STDOUT.print(Segments([Segment(f"{visible(text)}\n", look)]), end="")
 
 
 def visible(text: str) -> str:

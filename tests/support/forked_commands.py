@@ -12,10 +12,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import traceback
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 __all__ = ["Done", "ForkedCommands"]
 
@@ -94,7 +95,7 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             _become(order)
-            main()
+            _run(main)
         answers.write(json.dumps(_code(child)).encode() + b"\n")
 
 
@@ -110,6 +111,25 @@ def _become(order: Mapping[str, Any]) -> None:
         os.close(opened)
     os.environ.update(order["env"])
     sys.argv = ["a2m-gateway", *order["args"]]
+
+
+def _run(main: Callable[[], None]) -> NoReturn:
+    """Run the command and end without taking the interpreter apart, which takes most of the time.
+
+    That a whole process ends well is for tests that start one.
+    """
+    code: Any = 1
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    except BaseException:  # noqa: BLE001 - the parent wants to see it
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
 
 
 def _code(child: int) -> int:
