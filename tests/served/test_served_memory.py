@@ -13,8 +13,8 @@ from served_passages import Corpus
 
 CALLS = 300
 WARMED_UP = 60
-GROWTH = 24
-"""MiB; a leak of one answer a call would be several times that."""
+GROWTH = 10
+"""MiB; measured: less than one. The answers that are given add up to some fifteen."""
 
 
 @pytest.mark.parametrize("opening", ["chroma", "qdrant by time"])
@@ -36,17 +36,16 @@ def test_memory_stays_bounded(
 
 
 def ask(gateway: Gateway, corpus: Corpus, number: int) -> None:
-    chosen = number % 6
     near = corpus.near(number * 7 % len(corpus.passages))
     calls: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("recall", {"query": f"what is said about matter {number}"}),
-        ("recall", {"embedding": near, "limit": 150, "embeddings": True}),
+        ("recall", {"embedding": near, "limit": 100, "embeddings": number % 24 == 0}),
         ("recall", {"embedding": near, "where": FIVE["string"]}),
-        ("timeline", {"limit": 300}),
-        ("timeline", {"where": FIVE["float"] if number % 12 > 6 else FIVE["integer"]}),
-        ("recall", {"limit": 100, "where": {"checked": False}}),
+        ("timeline", {"limit": 100}),
+        ("timeline", {"where": FIVE["float" if number % 24 == 3 else "integer"]}),
+        ("recall", {"limit": 50, "where": {"checked": False}}),
+        ("recall", {"query": f"what is said about matter {number}"}),
     )
-    method, params = calls[chosen]
+    method, params = calls[number % len(calls)]
     records = gateway.call(method, **params)["result"]["records"]
     assert len(records) in (params.get("limit", 10), 5)
 
