@@ -105,8 +105,10 @@ def _rank(query: str, texts: Mapping[str, str]) -> dict[str, float]:
 
 
 def _tokens(texts: Sequence[str]) -> list[list[str]]:
+    """Stems, and beside each the word itself: of two inflections the one that was asked for wins."""
     stemmer = Stemmer.Stemmer("english")
-    return [
-        stemmer.stemWords([word for word in _WORD.findall(text.lower()) if word not in _STOP_WORDS])
-        for text in texts
-    ]
+    tokens = []
+    for text in texts:
+        words = [word for word in _WORD.findall(text.lower()) if word not in _STOP_WORDS]
+        tokens.append([*stemmer.stemWords(words), *(f"={word}" for word in words)])
+    return tokens

@@ -117,7 +117,8 @@ def distances_of(answer: QueryAnswer) -> list[float | None]:
 
 
 def _row(id_: str, document: str | None, metadata: Metadata, vector: Vector) -> Row:
-    fields: dict[str, JSON] = dict(metadata) if metadata else {}
+    # Chroma answers the keys in another order each time, and holds none of its own.
+    fields: dict[str, JSON] = dict(sorted(metadata.items())) if metadata else {}
     if document is not None:
         fields[DOCUMENT] = document
     return Row(id_, fields, vector)
