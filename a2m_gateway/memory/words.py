@@ -31,6 +31,11 @@ MAX_TERMS = 12
 CANDIDATES_PER_TERM = 100
 """Records that are ranked for each word; a word that more records contain says little."""
 
+_EXACT = "="
+"""Marks a word as it stands; no stem begins so."""
+_EXACT_WEIGHT = 0.5
+"""Of a word as it stands beside its stem: two words of a query count more than one of them twice."""
+
 _WORD = re.compile(r"\w+")
 _STOP_WORDS = frozenset(STOPWORDS_EN_PLUS)
 
@@ -91,24 +96,27 @@ async def rank_by_words(query: str, texts: Mapping[str, str]) -> dict[str, float
 
 
 def _rank(query: str, texts: Mapping[str, str]) -> dict[str, float]:
-    asked = _tokens([query])[0]
-    tokens = _tokens(list(texts.values()))
-    if not asked or not any(tokens):
+    (asked,), held = _tokens([query]), _tokens(list(texts.values()))
+    if not any(held):
         return {}
     index = bm25s.BM25()
-    index.index(tokens, show_progress=False)
+    index.index(held, show_progress=False)
     known = [token for token in asked if token in index.vocab_dict]
-    if not known:
+    stems = [token for token in known if not token.startswith(_EXACT)]
+    if not stems:
         return {}
-    scores = index.get_scores(known)
+    scores = index.get_scores(stems)
+    words = [token for token in known if token.startswith(_EXACT)]
+    if words:
+        scores = scores + _EXACT_WEIGHT * index.get_scores(words)
     return {name: float(score) for name, score in zip(texts, scores, strict=True) if score > 0}
 
 
 def _tokens(texts: Sequence[str]) -> list[list[str]]:
-    """Stems, and beside each the word itself: of two inflections the one that was asked for wins."""
+    """Stems, and beside each its word: of two inflections the one that was asked for wins."""
     stemmer = Stemmer.Stemmer("english")
     tokens = []
     for text in texts:
         words = [word for word in _WORD.findall(text.lower()) if word not in _STOP_WORDS]
-        tokens.append([*stemmer.stemWords(words), *(f"={word}" for word in words)])
+        tokens.append([*stemmer.stemWords(words), *(_EXACT + word for word in words)])
     return tokens
