@@ -34,7 +34,7 @@ CANDIDATES_PER_TERM = 100
 _EXACT = "="
 """Marks a word as it stands; no stem begins so."""
 _EXACT_WEIGHT = 0.5
-"""Of a word as it stands beside its stem: two words of a query count more than one of them twice."""
+"""Of a word as it stands beside its stem: two words of a query count more than one twice."""
 
 _WORD = re.compile(r"\w+")
 _STOP_WORDS = frozenset(STOPWORDS_EN_PLUS)
