@@ -3,7 +3,8 @@
 from a2m_gateway.layers.check import CheckLayer
 from a2m_gateway.layers.deadline import DeadlineLayer
 from a2m_gateway.layers.errors import ErrorsLayer
-from a2m_gateway.layers.exact import CREATED_AT, NEWEST_FIRST, ExactLayer
+from a2m_gateway.layers.exact import ExactLayer
+from a2m_gateway.layers.newest import CREATED_AT, NEWEST_FIRST
 from a2m_gateway.layers.retry import RetryLayer
 from a2m_gateway.store import Store
 

@@ -3,16 +3,12 @@
 A store's own filter only narrows (``store.filter``). Here every row is compared again, and where
 the store came up short the rest is found by scanning, so that a limit is filled while matching
 records exist. All of it needs memory for one page and the answer, never for the collection.
-
-A store that pages by offset shows a row again when its owner writes between two pages, so what
-goes into an answer is told apart by id.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import AsyncIterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 from dataclasses import replace
 
 from a2m_gateway.capability import (
@@ -23,19 +19,14 @@ from a2m_gateway.capability import (
     Pushdown,
     Support,
 )
+from a2m_gateway.layers.matching import PAGE, VECTOR_PAGE, Matching, named_ids
+from a2m_gateway.layers.newest import NEWEST_FIRST, Newest
 from a2m_gateway.store import Filter, Hit, Page, Row, Store, matches
 from a2m_gateway.store.distance import distances
 from a2m_gateway.store.filter import value_type
-from a2m_gateway.store.rows import ID
 from a2m_gateway.store.text import contains
 
-__all__ = ["CREATED_AT", "NEWEST_FIRST", "ExactLayer"]
-
-CREATED_AT = ("created_at",)
-NEWEST_FIRST = Ordering(CREATED_AT, descending=True)
-
-_PAGE = 1000
-_VECTOR_PAGE = 256
+__all__ = ["ExactLayer"]
 
 
 class ExactLayer:
@@ -43,6 +34,8 @@ class ExactLayer:
 
     def __init__(self, inner: Store) -> None:
         self.inner = inner
+        self._matching = Matching(inner)
+        self._newest = Newest(inner)
         self.profile = _profile(inner.profile)
 
     async def get(self, ids: Sequence[str], *, vectors: bool = False) -> Sequence[Row]:
@@ -53,9 +46,8 @@ class ExactLayer:
         self, vector: Sequence[float], k: int, conditions: Filter = (), *, vectors: bool = False
     ) -> Sequence[Hit]:
         """The ``k`` nearest rows that match; fewer only when no more of them carry a vector."""
-        named = _named_ids(conditions)
-        if named is not None:
-            return await self._nearest_of(vector, k, await self._get(named, conditions), vectors)
+        if named_ids(conditions) is not None:
+            return await self._fill(vector, k, conditions, [], vectors)
         exact = self._pushed_exactly(conditions)
         fetch = self._within_limits(k if exact else max(4 * k, 64))
         hits = await self.inner.search(vector, fetch, conditions, vectors=vectors)
@@ -96,7 +88,7 @@ class ExactLayer:
         conditions: Filter = (),
         order: Ordering = Ordering(),  # noqa: B008 - frozen
         cursor: str | None = None,
-        limit: int = _PAGE,
+        limit: int = PAGE,
         *,
         vectors: bool = False,
     ) -> Page:
@@ -106,32 +98,20 @@ class ExactLayer:
     async def count(self, conditions: Filter = ()) -> int:
         if not conditions:
             return await self.inner.count()
-        named = _named_ids(conditions)
-        if named is not None:
-            return len(await self._get(named, conditions))
-        return len([None async for _ in self._matching(conditions)])
+        seen: set[str] = set()
+        async for row in self._matching.rows(conditions):
+            seen.add(row.id)
+        return len(seen)
 
     async def newest(
-        self, conditions: Filter = (), limit: int = _PAGE, *, vectors: bool = False
+        self, conditions: Filter = (), limit: int = PAGE, *, vectors: bool = False
     ) -> Sequence[Row]:
         """The ``limit`` newest rows that match, newest first.
 
         Where the store can seek by the order of creation this reads the rows it returns, else
         every row that the store's filter lets through, once, keeping ``limit`` of them.
         """
-        named = _named_ids(conditions)
-        if named is not None or NEWEST_FIRST not in self.inner.profile.orderings:
-            chosen = await self._newest_by_scan(conditions, limit, named)
-            return await self._with_vectors(chosen) if vectors else chosen
-        rows = await self._first(conditions, NEWEST_FIRST, limit, vectors)
-        if len(rows) == limit:
-            return rows
-        # A store that seeks by a field passes over the rows that lack it.
-        passed_over = await self._newest_by_scan(
-            conditions, limit - len(rows), but={row.id for row in rows}
-        )
-        rest = await self._with_vectors(passed_over) if vectors else passed_over
-        return sorted([*rows, *rest], key=_moment, reverse=True)
+        return await self._newest.rows(conditions, limit, vectors=vectors)
 
     async def aclose(self) -> None:
         await self.inner.aclose()
@@ -141,7 +121,7 @@ class ExactLayer:
     ) -> list[Row]:
         wanted = dict.fromkeys(terms, limit)
         rows: list[Row] = []
-        async for row in self._matching(conditions):
+        async for row in self._matching.rows(conditions):
             text = str(row.fields["content"]).lower()
             found = [
                 term for term, left in wanted.items() if left and contains(text, term, whole=whole)
@@ -158,62 +138,6 @@ class ExactLayer:
         largest = self.profile.limits.max_k
         return fetch if largest is None else min(fetch, largest)
 
-    async def _first(
-        self, conditions: Filter, order: Ordering, limit: int, vectors: bool
-    ) -> list[Row]:
-        rows: dict[str, Row] = {}
-        cursor: str | None = None
-        size = limit
-        while True:
-            size = min(size, _PAGE)
-            page = await self.inner.scan(conditions, order, cursor, size, vectors=vectors)
-            size *= 4  # the filter lets through more than it should, so few of a page count
-            for row in page.rows:
-                if matches(row, conditions):
-                    rows.setdefault(row.id, row)
-            cursor = page.cursor
-            if cursor is None or len(rows) >= limit:
-                return list(rows.values())[:limit]
-
-    async def _newest_by_scan(
-        self,
-        conditions: Filter,
-        limit: int,
-        named: Sequence[str] | None = None,
-        but: AbstractSet[str] = frozenset(),
-    ) -> list[Row]:
-        newest: list[tuple[str, int, Row]] = []
-        held: set[str] = set()
-        position = 0
-        async for row in self._matching(conditions, named):
-            if row.id in held or row.id in but:
-                continue
-            held.add(row.id)
-            # Of two rows of one moment the later in the store's order is the newer.
-            entry = (_moment(row), position, row)
-            position += 1
-            if len(newest) < limit:
-                heapq.heappush(newest, entry)
-            else:
-                held.discard(heapq.heappushpop(newest, entry)[2].id)
-        return [row for _, _, row in sorted(newest, key=lambda entry: entry[:2], reverse=True)]
-
-    async def _matching(
-        self, conditions: Filter, named: Sequence[str] | None = None
-    ) -> AsyncIterator[Row]:
-        if named is not None:
-            for row in await self._get(named, conditions):
-                yield row
-            return
-        cursor: str | None = None
-        while True:
-            page = await self.scan(conditions, cursor=cursor)
-            for row in page.rows:
-                yield row
-            cursor = page.cursor
-            if cursor is None:
-                return
-
     async def _fill(
         self,
         vector: Sequence[float],
@@ -226,10 +150,10 @@ class ExactLayer:
         known = {hit.row.id for hit in found}
         best = found
         batch: dict[str, None] = {}
-        async for row in self._matching(conditions):
+        async for row in self._matching.rows(conditions):
             if row.id not in known:
                 batch[row.id] = None
-            if len(batch) == _VECTOR_PAGE:
+            if len(batch) == VECTOR_PAGE:
                 best = _merge(best, await self._compare(vector, list(batch), conditions), k)
                 batch = {}
         best = _merge(best, await self._compare(vector, list(batch), conditions), k)
@@ -241,13 +165,6 @@ class ExactLayer:
         rows = await self.get(ids, vectors=True)
         return self._hits(vector, [row for row in rows if matches(row, conditions)])
 
-    async def _nearest_of(
-        self, vector: Sequence[float], k: int, rows: Sequence[Row], vectors: bool
-    ) -> list[Hit]:
-        carried = await self.get([row.id for row in rows], vectors=True)
-        best = _merge([], self._hits(vector, carried), k)
-        return best if vectors else _without_vectors(best)
-
     def _hits(self, vector: Sequence[float], rows: Sequence[Row]) -> list[Hit]:
         metric = self.profile.metric
         carrying = [row for row in rows if row.vector is not None]
@@ -256,36 +173,12 @@ class ExactLayer:
         far = distances(metric, vector, [row.vector or () for row in carrying])
         return [Hit(row, distance) for row, distance in zip(carrying, far, strict=True)]
 
-    async def _get(self, ids: Sequence[str], conditions: Filter) -> list[Row]:
-        return [row for row in await self.get(ids) if matches(row, conditions)]
-
-    async def _with_vectors(self, rows: Sequence[Row]) -> list[Row]:
-        carried: dict[str, Row] = {}
-        for start in range(0, len(rows), _VECTOR_PAGE):
-            ids = [row.id for row in rows[start : start + _VECTOR_PAGE]]
-            carried |= {row.id: row for row in await self.inner.get(ids, vectors=True)}
-        return [replace(row, vector=carried[row.id].vector) for row in rows if row.id in carried]
-
     def _pushed_exactly(self, conditions: Filter) -> bool:
         return all(
             self.profile.pushdown(value_type(value)) is Pushdown.EXACT
             for condition in conditions
             for value in condition.values
         )
-
-
-def _moment(row: Row) -> str:
-    return str(row.fields["created_at"])  # one form, so text sorts as time does
-
-
-def _named_ids(conditions: Filter) -> Sequence[str] | None:
-    """The ids that a condition confines the answer to, so that nothing need be searched."""
-    for condition in conditions:
-        if condition.paths[0] == ID:
-            return list(dict.fromkeys(one for one in condition.values if isinstance(one, str)))
-        if not condition.values:
-            return []
-    return None
 
 
 def _merge(best: list[Hit], more: list[Hit], k: int) -> list[Hit]:
