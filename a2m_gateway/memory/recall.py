@@ -14,7 +14,7 @@ from a2m_gateway.memory.ranking import blend, by_score
 from a2m_gateway.memory.words import (
     CANDIDATES_PER_TERM,
     beginnings,
-    crowded_out,
+    held_by_none,
     rank_by_words,
     search_words,
 )
@@ -124,40 +124,47 @@ class Recall:
         self, query: str, conditions: Filter, depth: int
     ) -> tuple[dict[str, Row], dict[str, float]]:
         words = search_words(query)
-        if not words:
-            return {}, {}
-        rows = await self._candidates(words, conditions)
+        rows = await self._candidates(words, conditions, CANDIDATES_PER_TERM) if words else {}
         return rows, dict(by_score(await rank_by_words(query, _texts(rows)))[:depth])
 
-    async def _candidates(self, words: Sequence[str], conditions: Filter) -> dict[str, Row]:
-        search, cap = self._store.search_text, CANDIDATES_PER_TERM
+    async def _candidates(
+        self, words: Sequence[str], conditions: Filter, for_each: int
+    ) -> dict[str, Row]:
+        search = self._store.search_text
         if self._store.profile.whole_words:
-            return {row.id: row for row in await search(words, cap, conditions, whole=True)}
-        rows = {row.id: row for row in await search(beginnings(words), cap, conditions)}
-        missed = crowded_out(words, _texts(rows).values())
-        if missed:
-            rows |= {row.id: row for row in await search(missed, cap, conditions, whole=True)}
+            return {row.id: row for row in await search(words, for_each, conditions, whole=True)}
+        rows = {row.id: row for row in await search(beginnings(words), for_each, conditions)}
+        # A rare word may lie behind the common ones that begin with it.
+        missed = held_by_none(words, _texts(rows).values())
+        if missed and (rows or conditions):
+            more = await search(missed, for_each, conditions, whole=True)
+            rows |= {row.id: row for row in more}
         return rows
 
     async def _by_words(
         self, query: str, conditions: Filter, limit: int, *, vectors: bool
     ) -> list[Ranked]:
-        rows, words = await self._words(query, conditions, limit)
-        if len(words) < limit:
-            rows |= await self._containing(beginnings(search_words(query)), conditions, limit)
-            words = dict(by_score(await rank_by_words(query, _texts(rows)))[:limit])
+        words = search_words(query)
+        if not words:
+            return []
+        rows = await self._candidates(words, conditions, max(limit, CANDIDATES_PER_TERM))
+        scores = await rank_by_words(query, _texts(rows))
+        if len(scores) < limit and conditions:
+            rows |= await self._containing(beginnings(words), conditions, limit)
+            scores = await rank_by_words(query, _texts(rows))
+        best = dict(by_score(scores)[:limit])
         if vectors:
-            rows |= {row.id: row for row in await self._store.get(list(words), vectors=True)}
-        order = by_score(blend({}, words, words_weight=1.0))
+            rows |= {row.id: row for row in await self._store.get(list(best), vectors=True)}
+        order = by_score(blend({}, best, words_weight=1.0))
         return [Ranked(rows[name], value) for name, value in order if name in rows]
 
     async def _containing(
         self, terms: Sequence[str], conditions: Filter, limit: int
     ) -> dict[str, Row]:
-        """Records that the store's candidates, capped before its filter was made exact, missed."""
+        """Records that were not among the candidates, which a store caps before it compares."""
         rows: dict[str, Row] = {}
         cursor: str | None = None
-        while conditions and terms and len(rows) < limit + CANDIDATES_PER_TERM:
+        while len(rows) < limit + CANDIDATES_PER_TERM:
             page = await self._store.scan(conditions, cursor=cursor)
             rows |= {row.id: row for row in page.rows if _has_any(row, terms)}
             cursor = page.cursor

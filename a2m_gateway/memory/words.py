@@ -20,7 +20,7 @@ __all__ = [
     "CANDIDATES_PER_TERM",
     "MAX_TERMS",
     "beginnings",
-    "crowded_out",
+    "held_by_none",
     "rank_by_words",
     "search_words",
 ]
@@ -62,20 +62,10 @@ def beginnings(words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(_common_beginning(word, stemmer.stemWord(word)) for word in words))
 
 
-def crowded_out(words: Sequence[str], texts: Iterable[str]) -> list[str]:
-    """Those of ``words`` that no text holds, while enough of them hold a longer word.
-
-    Args:
-        texts: What the store found for the words' beginnings, ``CANDIDATES_PER_TERM`` at most for
-            each, so that a rare word may be missing behind the common ones that begin with it.
-    """
+def held_by_none(words: Sequence[str], texts: Iterable[str]) -> list[str]:
+    """Those of ``words`` that no text holds as they stand."""
     folded = [text.lower() for text in texts]
-    return [
-        word
-        for word, beginning in ((word, beginnings([word])[0]) for word in words)
-        if sum(beginning in text for text in folded) >= CANDIDATES_PER_TERM
-        and not any(contains(text, word, whole=True) for text in folded)
-    ]
+    return [word for word in words if not any(contains(one, word, whole=True) for one in folded)]
 
 
 def _rarity(word: str) -> tuple[bool, int, str]:

@@ -221,3 +221,34 @@ def test_blend_by_hand(weight: float) -> None:
     assert blend(meaning, {}, words_weight=weight) == pytest.approx({"a": 1.0, "b": 0.0, "c": 0.5})
     assert blend({}, {}, words_weight=weight) == {}
     assert by_score({"b": 0.5, "a": 0.5, "c": 1.0}) == [("c", 1.0), ("a", 0.5), ("b", 0.5)]
+
+
+@pytest.mark.parametrize("where", [None, {"even": True}])
+async def test_words_alone_fill_a_limit_beyond_the_candidates(
+    where: dict[str, bool] | None,
+) -> None:
+    rows = [
+        Row(
+            f"r{place}",
+            {"content": f"pump {place}", "created_at": EPOCH, "metadata": {"even": place % 2 == 0}},
+        )
+        for place in range(6 * CANDIDATES_PER_TERM)
+    ]
+    limit = 3 * CANDIDATES_PER_TERM
+    there = service(rows, vectors=False)
+    assert len(await there.recall(query="pumps", where=where, limit=limit)) == limit
+
+
+async def test_a_rare_word_is_found_behind_a_filter_that_the_store_can_not_apply() -> None:
+    """The store caps its candidates before they are compared, and most of them don't match."""
+    crowd = [
+        Row(
+            f"r{place}",
+            {"content": "the catalan letter", "created_at": EPOCH, "metadata": {"n": place}},
+        )
+        for place in range(2 * CANDIDATES_PER_TERM)
+    ]
+    rare = Row("rare", {"content": "the Catala", "created_at": EPOCH, "metadata": {"n": 7}}, [1.0])
+    store = AwkwardStore([*crowd, rare], metric=None, pushdown=Pushdown.NONE)
+    (first, *_) = await service(store=store).recall(query="catala", where={"n": 7}, limit=2)
+    assert first["id"] == "rare"
