@@ -66,9 +66,13 @@ async def _entry(
 
 async def _kind(connection: Connection, settings: MemorySettings, name: str) -> tuple[str, str]:
     store = await connection.open(name, Selection())
-    kept = bookkeeping(name, (await store.scan(limit=_SAMPLE)).rows)
+    try:
+        kept = bookkeeping(name, (await store.scan(limit=_SAMPLE)).rows)
+    finally:
+        await store.aclose()
     if kept is not None:
         return "bookkeeping", kept
-    _, recognition, _ = await open_shaped(connection, name, layout_options(settings))
+    shaped, recognition, _ = await open_shaped(connection, name, layout_options(settings))
+    await shaped.aclose()
     writer = f", written by {recognition.shape.writer}" if recognition.shape.writer else ""
     return "corpus", f"{recognition.shape.name}{writer}"

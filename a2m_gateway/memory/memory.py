@@ -117,9 +117,12 @@ class Memory:
         await self.store.scan(limit=1)
 
     async def aclose(self) -> None:
-        await self.store.aclose()
-        if self._embedder is not None:
-            await self._embedder.aclose()
+        """Release the store and the embedder. Idempotent."""
+        try:
+            await self.store.aclose()
+        finally:
+            if self._embedder is not None:
+                await self._embedder.aclose()
 
     async def _ranked(self, params: RecallParams, conditions: Filter, limit: int) -> list[Ranked]:
         vectors = bool(params.embeddings)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, fields, replace
+from typing import Self
 
 from a2m_gateway.capability import Feature, Support
 from a2m_gateway.embedding import (
@@ -18,16 +20,14 @@ from a2m_gateway.embedding import (
 )
 from a2m_gateway.embedding.names import is_vague
 from a2m_gateway.errors import ConfigurationError
-from a2m_gateway.layers import ExactLayer, guarded
+from a2m_gateway.layers import ExactLayer, connected
 from a2m_gateway.memory.limits import Limits
 from a2m_gateway.memory.memory import Memory
 from a2m_gateway.shapes import LayoutOptions, Recognition, open_shaped
 from a2m_gateway.store import (
     CollectionInfo,
-    CollectionSummary,
     Connection,
     Row,
-    Selection,
     Store,
     StoreURL,
     VectorField,
@@ -91,8 +91,16 @@ class Opened:
 
     async def aclose(self) -> None:
         """Release everything. Idempotent."""
-        await self.memory.aclose()
-        await self.connection.aclose()
+        try:
+            await self.memory.aclose()
+        finally:
+            await self.connection.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
 
 async def connect(settings: MemorySettings) -> Connection:
@@ -103,8 +111,9 @@ async def connect(settings: MemorySettings) -> Connection:
     """
     url, _ = _split(settings.url)
     adapter = adapter_for(url.scheme)
-    inner = await adapter.connect(url, secret=settings.secret, deadline=settings.store_deadline)
-    return _GuardedConnection(inner, settings.store_deadline)
+    seconds = settings.store_deadline
+    connecting = adapter.connect(url, secret=settings.secret, deadline=seconds)
+    return await connected(connecting, deadline=seconds)
 
 
 def layout_options(settings: MemorySettings) -> LayoutOptions:
@@ -125,21 +134,48 @@ async def open_memory(settings: MemorySettings) -> Opened:
         StoreError, EmbedderError: The database or the embedder does not answer.
     """
     options = layout_options(settings)
-    connection = await connect(settings)
-    try:
-        return await _open(connection, settings, options)
-    except BaseException:
-        await connection.aclose()
-        raise
+    async with AsyncExitStack() as opened:
+        connection = await connect(settings)
+        opened.push_async_callback(connection.aclose)
+        collection = settings.url.collection
+        shaped, recognition, info = await open_shaped(connection, collection, options)
+        opened.push_async_callback(shaped.aclose)
+        store = ExactLayer(shaped)
+        _check_request_size(settings.limits, store.profile.width)
+        name = recognition.shape.vector_name
+        vector = next((one for one in info.vectors if one.name == name), None)
+        sample = (await store.scan(limit=_PASSAGES, vectors=vector is not None)).rows
+        evidence = _evidence(store, recognition, vector, sample)
+        choice = await choose(settings.embedder, evidence)
+        if choice.embedder is not None:
+            opened.push_async_callback(choice.embedder.aclose)
+        words_weight = _words_weight(settings, store, choice.embedder, info.count)
+        memory = Memory(
+            store,
+            embedder=choice.embedder,
+            model=_model(evidence, choice),
+            words_weight=words_weight,
+            limits=settings.limits,
+            name=settings.name,
+        )
+        opened.pop_all()  # whoever receives the memory closes it
+    return Opened(
+        memory,
+        connection,
+        info,
+        recognition,
+        vector,
+        choice.embedder,
+        choice.fit,
+        words_weight,
+        sample,
+    )
 
 
-async def _open(connection: Connection, settings: MemorySettings, options: LayoutOptions) -> Opened:
-    shaped, recognition, info = await open_shaped(connection, settings.url.collection, options)
-    store = ExactLayer(shaped)
-    name = recognition.shape.vector_name
-    vector = next((one for one in info.vectors if one.name == name), None)
-    sample = (await store.scan(limit=_PASSAGES, vectors=vector is not None)).rows
-    evidence = Evidence(
+def _evidence(
+    store: Store, recognition: Recognition, vector: VectorField | None, sample: Sequence[Row]
+) -> Evidence:
+    return Evidence(
         vector=vector if store.profile.has(Feature.VECTOR_SEARCH) else None,
         names=[recognition.model] if recognition.model else [],
         passages=[
@@ -147,21 +183,6 @@ async def _open(connection: Connection, settings: MemorySettings, options: Layou
             for row in sample
             if row.vector is not None
         ],
-    )
-    choice = await choose(settings.embedder, evidence)
-    embedder, fit = choice.embedder, choice.fit
-    _check_request_size(settings.limits, store.profile.width)
-    words_weight = _words_weight(settings, store, embedder, info.count)
-    memory = Memory(
-        store,
-        embedder=embedder,
-        model=_model(evidence, choice),
-        words_weight=words_weight,
-        limits=settings.limits,
-        name=settings.name,
-    )
-    return Opened(
-        memory, connection, info, recognition, vector, embedder, fit, words_weight, sample
     )
 
 
@@ -199,24 +220,3 @@ def _check_request_size(limits: Limits, width: int | None) -> None:
             f"at least {needed} are needed",
             setting="limits.max_request_bytes",
         )
-
-
-class _GuardedConnection:
-    """A connection whose stores have the layers on that do not depend on the layout."""
-
-    def __init__(self, inner: Connection, deadline: float) -> None:
-        self._inner = inner
-        self._deadline = deadline
-
-    async def collections(self) -> Sequence[CollectionSummary]:
-        return await self._inner.collections()
-
-    async def describe(self, collection: str) -> CollectionInfo:
-        return await self._inner.describe(collection)
-
-    async def open(self, collection: str, selection: Selection) -> Store:
-        store = await self._inner.open(collection, selection)
-        return guarded(store, deadline=self._deadline)
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
