@@ -230,19 +230,28 @@ async def test_timeline_keeps_the_newest(ask: Ask, corpus: Corpus, limit: int) -
 
 
 @pytest.mark.requirement("4.4-own-implementation")
-async def test_timeline_does_not_rank(
-    ask: Ask, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+async def test_neither_reading_goes_through_the_other(
+    ask: Ask, endpoint: Endpoint, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing that ranks is called; and a ranked recall is not in the order of time."""
+    """With either broken, and all that ranks, the other answers as before, in an order of its own.
 
-    def ranked(*_: object, **__: object) -> None:
-        raise AssertionError("timeline searched")
+    The scores and times of the corpus have different orders, so neither could pass for the other.
+    """
 
-    by_query = ids(await records(ask("memory/recall", embedding=[0, 1, 0, 0], limit=30)))
-    monkeypatch.setattr(endpoint.memory.store, "search", ranked)
-    monkeypatch.setattr(endpoint.memory.store, "search_text", ranked)
-    in_time = ids(await records(ask("memory/timeline")))
-    assert by_query not in (in_time, in_time[::-1])
+    def broken(*_: object, **__: object) -> None:
+        raise AssertionError("one reading went through the other")
+
+    recalled: list[dict[str, Any]] = [{}, {"embedding": [0, 1, 0, 0]}, {"query": "errors E4213"}]
+    before = [await records(ask("memory/recall", limit=30, **params)) for params in recalled]
+    assert ids(before[1]) not in (corpus.oldest_first, corpus.oldest_first[::-1])
+    with monkeypatch.context() as patch:
+        patch.setattr(endpoint.memory, "timeline", broken)
+        after = [await records(ask("memory/recall", limit=30, **params)) for params in recalled]
+        assert after == before
+    monkeypatch.setattr(endpoint.memory, "recall", broken)
+    monkeypatch.setattr(endpoint.memory.store, "search", broken)
+    monkeypatch.setattr(endpoint.memory.store, "search_text", broken)
+    assert ids(await records(ask("memory/timeline"))) == corpus.oldest_first
 
 
 # ---- envelopes and errors (4, 7, 8)

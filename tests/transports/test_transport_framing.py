@@ -14,6 +14,7 @@ def fed(pieces: list[bytes], limit: int = 100) -> list[Message]:
     return [message for piece in pieces for message in framer.feed(piece)] + framer.finish()
 
 
+@pytest.mark.requirement("8.2-line-framing")
 @pytest.mark.parametrize(
     ("stream", "messages"),
     [
@@ -33,6 +34,7 @@ def test_lines(stream: bytes, messages: list[bytes]) -> None:
     assert fed([stream[i : i + 1] for i in range(len(stream))]) == messages
 
 
+@pytest.mark.requirement("8.2-line-framing")
 @given(st.lists(st.binary(max_size=12).map(lambda b: b.replace(b"\n", b"")), max_size=8), st.data())
 def test_cuts_do_not_matter(lines: list[bytes], data: st.DataObject) -> None:
     stream = b"\n".join(lines)
@@ -42,6 +44,7 @@ def test_cuts_do_not_matter(lines: list[bytes], data: st.DataObject) -> None:
     assert fed(pieces) == [line for line in stripped if line.strip()]
 
 
+@pytest.mark.requirement("8.2-line-framing")
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_the_limit_counts_the_message_alone(end: bytes) -> None:
     assert fed([b"x" * 100 + end]) == [b"x" * 100]

@@ -101,6 +101,7 @@ async def test_other_methods(stub: Stub, serve_http: Serve, method: str) -> None
     assert stub.calls == []
 
 
+@pytest.mark.requirement("8.3-transport-failure-status")
 @pytest.mark.parametrize(
     "path", ["/mcp", "/healthz/", "//", "/%2e%2e/", "/docs", "/openapi.json", "/redoc"]
 )
@@ -111,6 +112,7 @@ async def test_other_paths(stub: Stub, serve_http: Serve, path: str) -> None:
     assert stub.calls == []
 
 
+@pytest.mark.requirement("8.3-transport-failure-status")
 @pytest.mark.requirement("8.3-post-json")
 @pytest.mark.parametrize(
     ("headers", "status"),
@@ -145,6 +147,7 @@ async def test_content_types(
     assert stub.calls == (["echo"] if status == 200 else [])
 
 
+@pytest.mark.requirement("8.3-transport-failure-status")
 @pytest.mark.requirement("8.3.2-header-400")
 @pytest.mark.parametrize(
     "versions", [["a2m/0.2"], ["a2m/1.0"], ["0.1"], [""], ["\xff"], ["a2m/0.1", "a2m/0.2"]]

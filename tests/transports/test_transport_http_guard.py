@@ -90,6 +90,7 @@ async def test_hosts_on_every_route(stub: Stub, serve_http: Serve, path: str) ->
 # ---- Origin
 
 
+@pytest.mark.requirement("8.3-transport-failure-status")
 @pytest.mark.requirement("8.3.1-origin-checked")
 @pytest.mark.requirement("8.3.1-origin-403")
 @pytest.mark.parametrize(
@@ -195,6 +196,7 @@ async def test_answers_without_an_origin_carry_no_cors(
 SECRET = "s3cret-token"
 
 
+@pytest.mark.requirement("8.3-transport-failure-status")
 @pytest.mark.requirement("6.1-401-first")
 @pytest.mark.parametrize(
     ("authorization", "expected"),

@@ -45,6 +45,7 @@ async def sent_until_cut_off(writer: asyncio.StreamWriter, data: bytes) -> int:
     return times
 
 
+@pytest.mark.requirement("8.3-transport-failure-status")
 async def test_a_length_over_the_cap_is_refused_unread(stub: Stub, serve_http: Serve) -> None:
     stub.max_request_bytes = 100
     running = await serve_http(stub)
@@ -55,6 +56,7 @@ async def test_a_length_over_the_cap_is_refused_unread(stub: Stub, serve_http: S
     assert b"max_request_bytes, 100" in answer
 
 
+@pytest.mark.requirement("8.3-transport-failure-status")
 async def test_a_body_of_exactly_the_cap_is_served(
     stub: Stub, serve_http: Serve, request_line: Line
 ) -> None:
@@ -121,6 +123,7 @@ async def test_pipelined_requests_are_answered_in_order(
     writer.close()
 
 
+@pytest.mark.requirement("8.3-transport-failure-status")
 @pytest.mark.parametrize("sent", [b"", b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "])
 async def test_a_head_that_is_late(stub: Stub, serve_http: Serve, sent: bytes) -> None:
     running = await serve_http(stub, receive_timeout=0.2)
@@ -159,6 +162,7 @@ async def test_a_head_that_is_late_does_not_spoil_the_answer_before(
     writer.close()
 
 
+@pytest.mark.requirement("8.3-transport-failure-status")
 async def test_a_body_that_is_late(stub: Stub, serve_http: Serve) -> None:
     running = await serve_http(stub, receive_timeout=0.6)
     reader, writer = await running.connect()
@@ -216,6 +220,7 @@ async def test_trailers_are_no_headers_and_have_an_end(
     assert await sent_until_cut_off(writer, b"X-Trailer: " + b"x" * 65536) < 3000
 
 
+@pytest.mark.requirement("8.3-transport-failure-status")
 @pytest.mark.parametrize(
     "raw",
     [

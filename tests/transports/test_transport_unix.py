@@ -55,7 +55,7 @@ async def test_the_framing_of_stdio(
     memory_endpoint: Endpoint, path: Path, run_server: Run, request_line: Line
 ) -> None:
     await run_server(UnixServer(memory_endpoint, path))
-    (found,) = await ask(path, b"", request_line(1, "memory/timeline", {}), answers=1)
+    (found,) = await ask(path, b"", request_line(1, "memory/timeline", {}) + b"\r", answers=1)
     assert [record["id"] for record in found["result"]["records"]] == ["r1", "r2", "r3"]
 
 
