@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import httpx
 import msgspec
-from aiohttp import ClientConnectionError, ClientSession, DummyCookieJar, TCPConnector
+from aiohttp import ClientConnectionError, ClientError, ClientSession, DummyCookieJar, TCPConnector
 from httpx_aiohttp import AiohttpTransport
 
 from a2m_chroma.answers import ErrorAnswer, decode
@@ -180,20 +180,26 @@ class ChromaClient:
             StoreTimeout, StoreUnavailable, StoreRefused, StoreError: As it failed.
         """
         async with self.deadline():
-            url = await self._endpoint.url() + path
+            place = await self._endpoint.url()
             try:
                 async with self._http.stream(
-                    method, url, content=content, params=parameters
+                    method, place + path, content=content, params=parameters
                 ) as response:
                     body = await _read(response)
             except httpx.TimeoutException as error:
                 if _is_disconnection(error):
-                    raise StoreUnavailable(f"chroma is unreachable: {_why(error)}") from None
+                    raise _unreachable(place, error) from None
                 raise TimeoutError from None
             except (httpx.DecodingError, httpx.TooManyRedirects) as error:
                 raise StoreCorrupt(f"chroma's answer can't be read: {error}") from None
             except httpx.HTTPError as error:
-                raise StoreUnavailable(f"chroma is unreachable: {_why(error)}") from None
+                raise _unreachable(place, error) from None
+            except (ClientError, UnicodeError) as error:
+                # What is no HTTP comes as aiohttp's own error (httpx_aiohttp 0.2.0), which quotes
+                # what it read: that may be anything.
+                raise StoreCorrupt(
+                    f"what answers at {place} speaks no HTTP ({type(error).__name__})"
+                ) from None
             except httpx.InvalidURL as error:
                 raise StoreRefused(f"chroma has no such address: {error}") from None
         if response.is_success:
@@ -229,8 +235,10 @@ def _is_disconnection(error: httpx.TimeoutException) -> bool:
     return isinstance(cause, ClientConnectionError) and not isinstance(cause, TimeoutError)
 
 
-def _why(error: httpx.HTTPError) -> str:
-    return str(error) or type(error).__name__
+def _unreachable(place: str, error: httpx.HTTPError) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"chroma is unreachable at {place}: {str(error) or type(error).__name__}"
+    )
 
 
 def _failure(status: int, body: bytes) -> StoreError:

@@ -54,7 +54,9 @@ class ChromaConnection:
                     setting="database",
                 ) from None
             except StoreCorrupt as error:
-                raise ConfigurationError(f"no Chroma server: {error}", setting="STORE") from None
+                raise ConfigurationError(
+                    f"there is no Chroma server there: {error}", setting="STORE"
+                ) from None
 
     async def collections(self) -> Sequence[CollectionSummary]:
         async with self._client.deadline():

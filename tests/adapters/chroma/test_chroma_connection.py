@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -186,6 +187,52 @@ async def test_another_service_is_told_from_chroma() -> None:
         adapter = ChromaAdapter(httpx.MockTransport(lambda request, answer=answer: answer))
         with pytest.raises(ConfigurationError, match=words):
             await adapter.connect(url)
+
+
+@pytest.mark.parametrize(
+    "banner",
+    [
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nno header\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 9000 + b"\r\nContent-Length: 2\r\n\r\n{}",
+        b"HTTP/1.1 200 \xff\xfe\r\nContent-Length: 2\r\n\r\n{}",
+    ],
+    ids=["ssh", "length", "header", "long header", "reason"],
+)
+async def test_what_speaks_no_http_is_told_and_not_quoted(banner: bytes) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(banner)
+        await writer.drain()
+        writer.close()
+
+    listener = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    url = StoreURL.parse(f"chroma://127.0.0.1:{port}/docs")
+    with pytest.raises(ConfigurationError, match="no Chroma server there") as told:
+        await ChromaAdapter().connect(url)
+    listener.close()
+    assert f"127.0.0.1:{port}" in str(told.value)
+    assert "OpenSSH" not in str(told.value)
+
+
+@pytest.mark.parametrize("listens", [False, True])
+async def test_an_unreachable_server_is_named(listens: bool) -> None:
+    """Nothing listens; or something does, and hangs up."""
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    listener = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    if not listens:
+        listener.close()
+        await listener.wait_closed()
+    with pytest.raises(StoreUnavailable, match=f"unreachable at http://127.0.0.1:{port}"):
+        await ChromaAdapter().connect(StoreURL.parse(f"chroma://127.0.0.1:{port}/docs"))
+    listener.close()
 
 
 async def test_the_secret_is_sent_and_never_shown() -> None:
