@@ -84,6 +84,8 @@ def main() -> None:
     from a2m_gateway.cli import main
     from a2m_gateway.cli.app import app
 
+    with contextlib.suppress(ModuleNotFoundError):
+        import a2m_qdrant  # noqa: F401
     with contextlib.suppress(Exception):
         get_command(app)(["recall"], standalone_mode=False)  # it misses a TARGET
     command_corpora.create_all()
