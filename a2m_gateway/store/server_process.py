@@ -21,6 +21,7 @@ from types import MappingProxyType
 
 from a2m_gateway.errors import StoreUnavailable
 from a2m_gateway.store import server_guard
+from a2m_gateway.store.environment import child_environment
 
 __all__ = ["ServerProcess"]
 
@@ -40,8 +41,7 @@ class ServerProcess:
         ready: Whether the server on a port answers; called again and again until it does.
         start_within: Seconds until ``ready``, after which the child is killed.
         stop_within: Seconds between SIGTERM and SIGKILL in ``aclose``.
-        environment: Beside this process's own, of which the child does not see the settings (and
-            thus the secrets) of the gateway.
+        environment: Beside what ``child_environment`` lets through of this process's own.
         scratch: A folder that is removed when the server is closed or this process dies.
     """
 
@@ -61,7 +61,7 @@ class ServerProcess:
         self._ready = ready
         self._start_within = start_within
         self._stop_within = stop_within
-        self._environment = {**_without_settings(), **environment}
+        self._environment = {**child_environment(), **environment}
         self._scratch = scratch
         self._process: asyncio.subprocess.Process | None = None
         self._port = 0
@@ -205,10 +205,6 @@ class ServerProcess:
 def _signal(group: int, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
-
-
-def _without_settings() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("A2M_")}
 
 
 def _free_port() -> int:

@@ -20,6 +20,7 @@ from a2m_gateway.errors import (
     StoreTimeout,
     StoreUnavailable,
 )
+from a2m_gateway.store.environment import child_environment
 from a2m_gateway.store.rows import JSON
 from a2m_gateway.store.worker_child import Child
 
@@ -29,7 +30,8 @@ __all__ = ["WorkerProcess"]
 class WorkerProcess:
     """Calls the methods of an object that lives in a child process.
 
-    The child serves one call after another. It ends with ``aclose``, and by itself when this
+    The child serves one call after another, and sees of the environment what
+    ``child_environment`` lets through. It ends with ``aclose``, and by itself when this
     process is gone.
 
     Args:
@@ -132,7 +134,7 @@ class WorkerProcess:
             *(sys.executable, "-P", "-m", "a2m_gateway.store.worker_main"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": _import_path()},
+            env=child_environment() | {"PYTHONPATH": _import_path()},
         )
         child = Child(process, self._name, self._call_timeout)
         try:

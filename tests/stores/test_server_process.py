@@ -20,7 +20,8 @@ from a2m_gateway.store.server_process import ServerProcess
 SERVER = """
 import http.server, os, signal, sys
 print("hello from the server", flush=True)
-print(os.environ.get("A2M_STORE_SECRET"), os.environ.get("MARK"), flush=True)
+names = "A2M_STORE_SECRET", "OPENAI_API_KEY", "TZ", "MARK"
+print(*(os.environ.get(name) for name in names), flush=True)
 handler = http.server.SimpleHTTPRequestHandler
 handler.log_message = lambda *arguments: None
 if "stubborn" in sys.argv:
@@ -198,10 +199,16 @@ async def test_output_and_settings(
 ) -> None:
     """Standard output is the protocol's alone, and the child sees no secret."""
     monkeypatch.setenv("A2M_STORE_SECRET", "s3cret")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-s3cret")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
     caplog.set_level("DEBUG", logger="a2m_gateway.store.server_process")
     server = ServerProcess("toy", serving(), ready, environment={"MARK": "seen"})
     await server.port()
-    await until(lambda: "hello from the server" in caplog.text and "None seen" in caplog.text)
+    await until(
+        lambda: (
+            "hello from the server" in caplog.text and "None None Asia/Tokyo seen" in caplog.text
+        )
+    )
     await server.aclose()
     assert capfd.readouterr().out == ""
     assert "s3cret" not in caplog.text

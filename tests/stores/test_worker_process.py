@@ -65,6 +65,9 @@ class Engine:
         wait_for(self.folder / "go")
         return os.getpid()
 
+    def environment(self):
+        return dict(os.environ)
+
     def _hidden(self):
         return 1
 
@@ -176,6 +179,17 @@ async def test_what_the_engine_prints_reaches_no_standard_output(
     out, err = capfd.readouterr()
     assert out == ""
     assert "on descriptor 1" in err
+
+
+async def test_the_child_sees_no_secret(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It unpickles what others wrote."""
+    for name in ("A2M_STORE_SECRET", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "MY_OWN"):
+        monkeypatch.setenv(name, f"s3cret of {name}")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    seen = await make().call("environment")
+    assert "s3cret" not in repr(seen)
+    assert (seen["TZ"], seen["OMP_NUM_THREADS"]) == ("Asia/Tokyo", "1")
 
 
 async def test_a_factory_that_refuses_says_why(make: Make) -> None:
