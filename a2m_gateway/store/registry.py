@@ -34,7 +34,7 @@ def adapter_for(scheme: str) -> Adapter:
         adapter = point.load()
     except ModuleNotFoundError as error:
         raise MissingDependency(
-            f"{scheme}:// needs {error.name}, which is not installed: {_remedy(point, scheme)}"
+            f"{scheme}:// needs {error.name}, which is not installed: {_remedy(point)}"
         ) from error
     if not isinstance(adapter, Adapter):
         raise ConfigurationError(
@@ -43,8 +43,10 @@ def adapter_for(scheme: str) -> Adapter:
     return adapter
 
 
-def _remedy(point: EntryPoint, scheme: str) -> str:
+def _remedy(point: EntryPoint) -> str:
     name = point.dist.name if point.dist is not None else ""
-    if name == "a2m-gateway":
-        return f"pip install 'a2m-gateway[{scheme.partition('+')[0]}]'"
+    # Not point.extras, which splits a name at its hyphen (Python 3.11).
+    extra = point.value.partition("[")[2].rstrip("] ")
+    if name and extra:
+        return f"pip install '{name}[{extra}]'"
     return f"pip install what {name or point.value} asks for"
