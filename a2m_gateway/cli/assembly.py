@@ -49,6 +49,8 @@ async def opened(choice: Choice) -> AsyncIterator[Opened]:
     with working(f"Opening {settings.url}"), naming(settings.url):
         memory = await open_memory(settings)
     try:
+        if memory.words_reason:
+            warn(memory.words_reason)
         yield memory
     finally:
         await memory.aclose()

@@ -92,7 +92,8 @@ def _check_numbers(settings: Settings) -> None:
     for name, value in positive.items():
         if not 0 < value < _MOST:  # which NaN is not either
             raise ConfigurationError("must be above 0 and finite", setting=name)
-    if not 0 <= settings.ranking.words_weight <= 1:
+    weight = settings.ranking.words_weight
+    if weight is not None and not 0 <= weight <= 1:
         raise ConfigurationError("must lie between 0 and 1", setting="ranking.words_weight")
 
 

@@ -106,8 +106,14 @@ def _print_ranking(ranking: Mapping[str, Any]) -> None:
         ("meaning", f"{ranking['embedder']}{where}" if ranking["embedder"] else "no"),
         ("because", ranking["embedder_reason"]),
         ("words", f"{ranking['words']}: {ranking['words_reason']}"),
-        ("weight", f"words {ranking['words_weight']:g}" if ranking["embedder"] else "words alone"),
+        ("weight", _weight(ranking)),
     )
+
+
+def _weight(ranking: Mapping[str, Any]) -> str:
+    if not ranking["embedder"]:
+        return "words alone"
+    return ranking["words_left_out"] or f"words {ranking['words_weight']:g}"
 
 
 def _print_capabilities(report: Mapping[str, Any]) -> None:

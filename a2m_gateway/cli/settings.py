@@ -70,9 +70,12 @@ class ServerTable(_Table, frozen=True):
 
 
 class RankingTable(_Table, frozen=True):
-    """``[ranking]``: the share of the words in a text query's score, from 0 to 1."""
+    """``[ranking]``: the share of the words in a text query's score, from 0 to 1.
 
-    words_weight: float = 0.5
+    Without it, half, but nothing where each query would have to read a large collection.
+    """
+
+    words_weight: float | None = None
 
 
 class TokenTable(_Table, frozen=True):

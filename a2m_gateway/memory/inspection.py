@@ -94,6 +94,7 @@ def _ranking(opened: Opened) -> dict[str, object]:
         "embedder_remote": opened.embedder.remote if opened.embedder else None,
         "embedder_reason": opened.fit.reason,
         "words_weight": opened.words_weight,
+        "words_left_out": opened.words_reason,
         "words": claim.support,
         "words_reason": claim.reason,
     }

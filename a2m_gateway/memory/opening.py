@@ -41,6 +41,9 @@ _BYTES_PER_COMPONENT = 26
 _ROOM_FOR_THE_REST = 64 * 1024
 _PASSAGES = 32
 
+WORDS_WEIGHT = 0.5
+"""Of words beside meaning: half and half did best on judged sets."""
+
 WORDS_BY_READING = 2_000
 """Records up to which a word search may read all of them beside a search by meaning."""
 
@@ -53,6 +56,7 @@ class MemorySettings:
         url: Of the collection; its query may carry layout options.
         layout: Layout options by name; they win over the URL's.
         embedder: None is the bundled one, if it fits.
+        words_weight: Of words beside meaning, from 0 to 1; None leaves it to us.
         secret: The database's key or token.
         store_deadline: Seconds that one call to the database may take.
     """
@@ -60,7 +64,7 @@ class MemorySettings:
     url: StoreURL
     layout: dict[str, str] = field(default_factory=dict)
     embedder: EmbedderSettings | None = None
-    words_weight: float = 0.5
+    words_weight: float | None = None
     limits: Limits = field(default_factory=Limits)
     name: str = "a2m-gateway"
     secret: str | None = None
@@ -76,6 +80,7 @@ class Opened:
         vector: The kind of vector that is searched, or None.
         fit: What was found out about the embedder.
         words_weight: Of the words in a text query's score; 0 where they are left out.
+        words_reason: Why they are, where nobody asked for it; else empty.
         sample: A few records as A2M shows them.
     """
 
@@ -87,6 +92,7 @@ class Opened:
     embedder: Embedder | None
     fit: Fit
     words_weight: float
+    words_reason: str
     sample: Sequence[Row]
 
     async def aclose(self) -> None:
@@ -149,7 +155,7 @@ async def open_memory(settings: MemorySettings) -> Opened:
         choice = await choose(settings.embedder, evidence)
         if choice.embedder is not None:
             opened.push_async_callback(choice.embedder.aclose)
-        words_weight = _words_weight(settings, store, choice.embedder, info.count)
+        words_weight, words_reason = _words(settings, store, choice.embedder, info.count)
         memory = Memory(
             store,
             embedder=choice.embedder,
@@ -168,6 +174,7 @@ async def open_memory(settings: MemorySettings) -> Opened:
         choice.embedder,
         choice.fit,
         words_weight,
+        words_reason,
         sample,
     )
 
@@ -202,14 +209,23 @@ def _model(evidence: Evidence, choice: Choice) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
-def _words_weight(
+def _words(
     settings: MemorySettings, store: Store, embedder: Embedder | None, count: int
-) -> float:
-    """Words are left out where each query would read a large collection, and meaning is there."""
+) -> tuple[float, str]:
+    """The weight of words beside meaning, and why it is not what one would expect.
+
+    They are left out where every query would read a large collection for them, unless the owner
+    asks for them.
+    """
     native = store.profile.claim(Feature.TEXT_SEARCH).support is Support.NATIVE
+    if settings.words_weight is not None:
+        return settings.words_weight, ""
     if native or embedder is None or count <= WORDS_BY_READING:
-        return settings.words_weight
-    return 0.0
+        return WORDS_WEIGHT, ""
+    return 0.0, (
+        f"words are left out: each query would read all {count} records for them; "
+        f"ranking.words_weight = {WORDS_WEIGHT} has it so"
+    )
 
 
 def _check_request_size(limits: Limits, width: int | None) -> None:
