@@ -4,10 +4,10 @@ from a2m_gateway.capability.metrics import Metric, score
 from a2m_gateway.capability.profile import (
     Claim,
     Feature,
-    Limits,
     Ordering,
     Profile,
     Pushdown,
+    StoreLimits,
     Support,
     ValueType,
 )
@@ -16,11 +16,11 @@ from a2m_gateway.capability.table import Verdict, verdicts
 __all__ = [
     "Claim",
     "Feature",
-    "Limits",
     "Metric",
     "Ordering",
     "Profile",
     "Pushdown",
+    "StoreLimits",
     "Support",
     "ValueType",
     "Verdict",

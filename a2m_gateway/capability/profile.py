@@ -12,10 +12,10 @@ from a2m_gateway.capability.metrics import Metric
 __all__ = [
     "Claim",
     "Feature",
-    "Limits",
     "Ordering",
     "Profile",
     "Pushdown",
+    "StoreLimits",
     "Support",
     "ValueType",
 ]
@@ -89,14 +89,14 @@ class Ordering:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """The largest a store takes; None is "no limit is known"."""
+class StoreLimits:
+    """The largest a store takes; None is "no limit is known".
+
+    Attributes:
+        max_k: Hits of one search.
+    """
 
     max_k: int | None = None
-    max_batch: int | None = None
-    max_width: int | None = None
-    max_payload_bytes: int | None = None
-    max_content_bytes: int | None = None
 
 
 _DENIED = Claim()
@@ -132,7 +132,7 @@ class Profile:
     filters: Mapping[ValueType, Pushdown] = field(default_factory=dict)
     whole_words: bool = False
     orderings: frozenset[Ordering] = frozenset()
-    limits: Limits = Limits()
+    limits: StoreLimits = StoreLimits()
     consistency: str = ""
     durability: str = ""
     model: str | None = None

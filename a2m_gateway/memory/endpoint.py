@@ -6,7 +6,7 @@ import asyncio
 
 import structlog
 
-from a2m_gateway.errors import A2MError, DeadlineExceeded, InternalError, QuotaExceeded
+from a2m_gateway.errors import A2MError, DeadlineExceeded, InternalError
 from a2m_gateway.memory.memory import Memory
 from a2m_gateway.protocol import (
     DescribeParams,
@@ -20,6 +20,7 @@ from a2m_gateway.protocol import (
     parse,
     read_params,
     response,
+    too_large_response,
 )
 
 __all__ = ["Endpoint"]
@@ -46,7 +47,7 @@ class Endpoint:
     async def answer(self, message: bytes) -> bytes | None:
         """The response to one message, or None to a notification. Raises nothing of its own."""
         if len(message) > self.max_request_bytes:
-            return error_response(too_large(self.max_request_bytes))
+            return too_large_response(self.max_request_bytes)
         call = parse(message)
         if isinstance(call, Rejected):
             return error_response(call.error, call.id)
@@ -93,13 +94,6 @@ class Endpoint:
         if name == "memory/timeline":
             return await self.memory.timeline(read_params(params, TimelineParams, declared))
         raise InternalError(f"{name} is declared and not implemented")
-
-
-def too_large(largest: int) -> QuotaExceeded:
-    """The error for a message over the declared limit."""
-    return QuotaExceeded(
-        f"the message is larger than max_request_bytes, {largest}", max_request_bytes=largest
-    )
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

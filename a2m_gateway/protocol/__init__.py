@@ -9,6 +9,7 @@ from a2m_gateway.protocol.messages import (
     error_response,
     parse,
     response,
+    too_large_response,
 )
 from a2m_gateway.protocol.methods import METHODS, Method, admit
 from a2m_gateway.protocol.params import (
@@ -46,4 +47,5 @@ __all__ = [
     "read_params",
     "response",
     "to_milliseconds",
+    "too_large_response",
 ]

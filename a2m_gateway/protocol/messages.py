@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from a2m_gateway.errors import A2MError, InvalidRequest, ParseError
+from a2m_gateway.errors import A2MError, InvalidRequest, ParseError, QuotaExceeded
 from a2m_gateway.protocol.json import decode, encode
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "error_response",
     "parse",
     "response",
+    "too_large_response",
 ]
 
 Id: TypeAlias = str | int | float | None
@@ -94,3 +95,12 @@ def error_object(error: A2MError) -> dict[str, object]:
 def error_response(error: A2MError, request_id: Id = None) -> bytes:
     """A failed answer; the id is null where no request could be told."""
     return encode({"jsonrpc": "2.0", "id": request_id, "error": error_object(error)})
+
+
+def too_large_response(limit: int) -> bytes:
+    """The answer to a message over ``limits.max_request_bytes``, whose id was never read."""
+    return error_response(
+        QuotaExceeded(
+            f"the message is larger than max_request_bytes, {limit}", max_request_bytes=limit
+        )
+    )

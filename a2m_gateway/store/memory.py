@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from a2m_gateway.capability import (
     Claim,
     Feature,
-    Limits,
     Metric,
     Ordering,
     Profile,
@@ -50,7 +49,6 @@ class MemoryStore:
         selection: Selection = Selection(vector_name=""),  # noqa: B008 - frozen
     ) -> None:
         self._rows = list(rows)
-        self._metric = metric
         self._text_path = selection.text_path
         widths = {len(row.vector) for row in rows if row.vector is not None}
         searchable = selection.vector_name is not None and metric is not None and bool(widths)
@@ -70,7 +68,6 @@ class MemoryStore:
             width=next(iter(widths)) if searchable else None,
             filters=dict.fromkeys(ValueType, Pushdown.EXACT),
             orderings=frozenset({_FORWARD, _BACKWARD}),
-            limits=Limits(),
             consistency="reads see every write",
             durability="none: the records end with the process",
         )

@@ -1,5 +1,6 @@
-"""What carries messages to an endpoint: in process, stdio, a Unix socket, HTTP (spec 8).
+"""What carries messages to an endpoint: stdio, a Unix socket, HTTP (spec 8).
 
+Within one process none is needed: ``Client.in_process`` hands over the same JSON (spec 8.1).
 The servers are loaded when they are named, so that stdio does not wait for FastAPI.
 """
 
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from a2m_gateway.transports.http.server import HttpServer
     from a2m_gateway.transports.http.settings import HttpSettings, TokenHash
-    from a2m_gateway.transports.in_process import InProcessTransport
     from a2m_gateway.transports.responder import Responder
     from a2m_gateway.transports.server import DEFAULT_GRACE, Server, run, serve
     from a2m_gateway.transports.stdio import StdioPipes, StdioServer, claim_stdio
@@ -21,7 +21,6 @@ __all__ = [
     "DEFAULT_GRACE",
     "HttpServer",
     "HttpSettings",
-    "InProcessTransport",
     "Responder",
     "Server",
     "StdioPipes",
@@ -37,7 +36,6 @@ _HOMES = {
     "HttpServer": "http.server",
     "HttpSettings": "http.settings",
     "TokenHash": "http.settings",
-    "InProcessTransport": "in_process",
     "Responder": "responder",
     "StdioPipes": "stdio",
     "StdioServer": "stdio",

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from a2m_gateway.errors import QuotaExceeded
-from a2m_gateway.protocol import error_response
-
-__all__ = ["Responder", "too_large"]
+__all__ = ["Responder"]
 
 
 class Responder(Protocol):
@@ -35,12 +32,3 @@ class Responder(Protocol):
     async def ready(self) -> None:
         """Return when calls can be answered; raise an ``A2MError`` otherwise."""
         ...
-
-
-def too_large(limit: int) -> bytes:
-    """The response to a message over the limit, whose id was therefore never read."""
-    return error_response(
-        QuotaExceeded(
-            f"the message is larger than max_request_bytes, {limit}", max_request_bytes=limit
-        )
-    )

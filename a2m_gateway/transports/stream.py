@@ -7,8 +7,9 @@ from typing import Any, Protocol
 
 import structlog
 
+from a2m_gateway.protocol import too_large_response
 from a2m_gateway.protocol.framing import TOO_LONG, LineFramer, Message
-from a2m_gateway.transports.responder import Responder, too_large
+from a2m_gateway.transports.responder import Responder
 
 __all__ = ["MAX_IN_FLIGHT", "ByteStream", "StreamSession"]
 
@@ -95,7 +96,7 @@ class StreamSession:
 
     async def _answer(self, message: Message) -> None:
         if message is TOO_LONG:
-            response: bytes | None = too_large(self._responder.max_request_bytes)
+            response: bytes | None = too_large_response(self._responder.max_request_bytes)
         else:
             response = await self._responder.answer(message)
         if response is not None:

@@ -7,11 +7,11 @@ from a2m_chroma.configuration import VECTOR_NAME
 from a2m_gateway.capability import (
     Claim,
     Feature,
-    Limits,
     Metric,
     Ordering,
     Profile,
     Pushdown,
+    StoreLimits,
     Support,
     ValueType,
 )
@@ -72,7 +72,7 @@ def profile(
         width=field.width if searched else None,
         filters=FILTERS,
         orderings=frozenset({Ordering(), Ordering(descending=True)}),
-        limits=Limits(max_k=MAX_K),
+        limits=StoreLimits(max_k=MAX_K),
         consistency="reads see every acknowledged write",
         durability="acknowledged writes survive a crash of the server",
         model=field.model if searched else None,

@@ -9,11 +9,11 @@ from qdrant_client import models
 from a2m_gateway.capability import (
     Claim,
     Feature,
-    Limits,
     Metric,
     Ordering,
     Profile,
     Pushdown,
+    StoreLimits,
     Support,
     ValueType,
 )
@@ -84,7 +84,7 @@ def store_profile(
         filters=filters,
         whole_words=whole_words,
         orderings=frozenset(orderings),
-        limits=Limits(max_k=strict_mode(info).max_query_limit),
+        limits=StoreLimits(max_k=strict_mode(info).max_query_limit),
         consistency=(
             "nobody else can write while the folder is locked"
             if engine.local

@@ -261,6 +261,7 @@ async def test_an_error_without_an_id_is_that_of_the_one_call(
 # ---- what is sent
 
 
+@pytest.mark.requirement("8.1-serialised")
 @pytest.mark.parametrize(
     "value", [math.nan, math.inf, b"x", datetime.datetime.now(datetime.UTC), {1}, "\ud800"]
 )

@@ -52,7 +52,6 @@ def test_what_a_url_says(text: str, wanted: tuple[Any, ...]) -> None:
     url = StoreURL.parse(text)
     parts = (url.scheme, url.host, url.port, url.tls, url.path, url.collection, dict(url.options))
     assert parts == wanted
-    assert url.embedded == wanted[0].endswith("+file")
 
 
 @pytest.mark.parametrize(

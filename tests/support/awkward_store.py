@@ -10,11 +10,11 @@ import oracle
 from a2m_gateway.capability import (
     Claim,
     Feature,
-    Limits,
     Metric,
     Ordering,
     Profile,
     Pushdown,
+    StoreLimits,
     Support,
     ValueType,
 )
@@ -81,7 +81,7 @@ class AwkwardStore:
             width=next(iter(widths), None),
             filters=dict.fromkeys(ValueType, self.pushdown),
             orderings=frozenset({FORWARD, NEWEST_FIRST} if self.seeks else {FORWARD}),
-            limits=Limits(max_k=self.max_k),
+            limits=StoreLimits(max_k=self.max_k),
         )
 
     async def get(self, ids: Sequence[str], *, vectors: bool = False) -> Sequence[Row]:
