@@ -1,6 +1,7 @@
 # Runs under GNU make 3.81 (macOS) and later. Settings:
 #   make PYTHON=python3.12 …     the interpreter that .venv is made with
 #   make PYTEST_ARGS='-k where'  what else pytest is told
+#   make A2M_EVAL_DIR=… bench    the folder of the judged sets
 #   make SEED=7 MESSAGES=9 soak  the same messages again; the seed is printed with the command
 PYTHON ?= python3
 VENV ?= .venv
@@ -10,6 +11,7 @@ SEED ?= $(shell date +%s)
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+BENCH = A2M_EVAL_DIR='$(A2M_EVAL_DIR)' PYTHONPATH=tests/support $(BIN)/python
 CREATED := $(VENV)/.created
 FOR_TEST := $(VENV)/.installed-test
 FOR_DEMO := $(VENV)/.installed-demo
@@ -42,7 +44,9 @@ soak: $(FOR_TEST) ## the fuzz tests for longer
 	A2M_FUZZ_MESSAGES=$(MESSAGES) A2M_FUZZ_SEED=$(SEED) $(BIN)/pytest -k fuzz $(PYTEST_ARGS)
 
 bench: $(FOR_TEST) ## the 20,000 passages and the overhead over a raw client
-	$(BIN)/python benchmarks/overhead.py
+	@$(BENCH) benchmarks/corpora.py
+	@$(BENCH) benchmarks/served.py; served=$$?; \
+	$(BENCH) benchmarks/overhead.py && exit $$served
 
 clean: ## remove .venv, caches and builds
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

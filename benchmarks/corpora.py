@@ -1,4 +1,4 @@
-"""Real passages with known answers, and their vectors, made once and kept by content hash.
+"""Real passages with known answers.
 
 The judged sets are not part of the repository; ``A2M_EVAL_DIR`` says where they are.
 """
@@ -13,15 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from a2m_gateway.embedding import build
-from a2m_gateway.embedding.cache import CachedEmbedder
-from a2m_gateway.embedding.settings import Minilm
-
-__all__ = ["Corpus", "Document", "embedded", "embedder", "judged_set", "twenty_thousand"]
+__all__ = ["Corpus", "Document", "judged_set", "judged_sets", "twenty_thousand"]
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-CACHE = REPOSITORY / ".cache" / "vectors"
-_BATCH = 64
+SETS = ("wiki", "debpkg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +38,26 @@ class Corpus:
     queries: Mapping[str, frozenset[str]]
 
 
-def judged_set(name: str) -> Corpus:
-    """One of the judged or known-item sets.
+def judged_sets() -> Path:
+    """The folder of the sets.
 
     Raises:
-        FileNotFoundError: It is not there.
+        SystemExit: They are not there.
     """
     default = REPOSITORY.parent / "shared" / "eval"
-    file = Path(os.environ.get("A2M_EVAL_DIR", default)) / f"{name}.json.gz"
+    folder = Path(os.environ.get("A2M_EVAL_DIR") or default)
+    missing = [f"{name}.json.gz" for name in SETS if not (folder / f"{name}.json.gz").is_file()]
+    if missing:
+        raise SystemExit(
+            f"The benchmarks need judged sets, and {folder} has no {' and no '.join(missing)}.\n"
+            "Name the folder that has them: make bench A2M_EVAL_DIR=…"
+        )
+    return folder
+
+
+def judged_set(name: str) -> Corpus:
+    """One of the judged or known-item sets."""
+    file = judged_sets() / f"{name}.json.gz"
     with gzip.open(file, "rt", encoding="utf-8") as stream:
         data = json.load(stream)
     documents = [Document(doc["id"], doc["text"], doc.get("meta") or {}) for doc in data["docs"]]
@@ -64,7 +71,7 @@ def twenty_thousand() -> Corpus:
 
     A question is a later sentence of an article, or the short description of a package.
     """
-    wiki, packages = judged_set("wiki"), judged_set("debpkg")
+    wiki, packages = (judged_set(name) for name in SETS)
     asked = frozenset().union(*list(packages.queries.values())[:500])
     ordered = sorted(packages.documents, key=lambda document: document.id not in asked)
     chosen = ordered[: 20_000 - len(wiki.documents)]
@@ -73,18 +80,5 @@ def twenty_thousand() -> Corpus:
     return Corpus([*wiki.documents, *chosen], {**wiki.queries, **queries})
 
 
-def embedder() -> CachedEmbedder:
-    """The bundled model, with its vectors kept."""
-    return CachedEmbedder(build(Minilm()), CACHE)
-
-
-async def embedded(texts: Sequence[str]) -> list[list[float]]:
-    """The vectors of ``texts``; minutes for thousands the first time."""
-    model = embedder()
-    vectors: list[list[float]] = []
-    try:
-        for start in range(0, len(texts), _BATCH):
-            vectors += await model.embed_passages(texts[start : start + _BATCH])
-    finally:
-        await model.aclose()
-    return vectors
+if __name__ == "__main__":  # before anything is started
+    judged_sets()

@@ -17,8 +17,9 @@ import chromadb
 import httpx
 import numpy as np
 from blocks import difference, measure
-from corpora import embedded, twenty_thousand
+from corpora import twenty_thousand
 from engines import chroma_collection, free_port, gateway, process
+from kept_vectors import embedded
 
 BLOCKS, CALLS, K = 24, 60, 10
 RAW, THIN, OURS, CANNED = "raw client", "raw HTTP", "gateway", "canned endpoint"

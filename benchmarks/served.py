@@ -19,8 +19,9 @@ from statistics import median
 from typing import Any
 
 import psutil
-from corpora import Corpus, Document, embedded, twenty_thousand
+from corpora import Corpus, Document, twenty_thousand
 from engines import chroma_collection, gateway
+from kept_vectors import embedded
 
 from a2m_gateway.client import Client
 

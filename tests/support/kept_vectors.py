@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from cached_embedder import CachedEmbedder
+
 from a2m_gateway.embedding import build
-from a2m_gateway.embedding.cache import CachedEmbedder
 from a2m_gateway.embedding.settings import Minilm
 
 __all__ = ["embedded"]

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import cached_embedder
 import pytest
-
-from a2m_gateway.embedding.cache import CachedEmbedder
+from cached_embedder import CachedEmbedder
 
 ODD = ["", "a", "nul \0", "🎉", "x" * 100_000]
 
@@ -101,9 +101,9 @@ async def test_a_damaged_file_is_begun_again(tmp_path: Path, damage: str) -> Non
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from test_embedding_cache import Counted
-from a2m_gateway.embedding.cache import CachedEmbedder
+sys.path[:0] = sys.argv[2:]
+from test_cached_embedder import Counted
+from cached_embedder import CachedEmbedder
 
 async def main():
     cached = CachedEmbedder(Counted(), Path(sys.argv[1]))
@@ -116,7 +116,8 @@ asyncio.run(main())
 
 
 def test_processes_share_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", WRITER, str(tmp_path), str(Path(__file__).parent)]
+    places = [str(Path(__file__).parent), str(Path(cached_embedder.__file__).parent)]
+    command = [sys.executable, "-c", WRITER, str(tmp_path), *places]
     running = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(3)]
     for process in running:
         _, err = process.communicate(timeout=60)

@@ -1,4 +1,4 @@
-"""Vectors kept by the hash of what they were made of, for tests, the demo and benchmarks."""
+"""Vectors kept by the hash of what they were made of, for tests and benchmarks."""
 
 from __future__ import annotations
 
