@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+from a2m_gateway.address import is_loopback
 from a2m_gateway.client.answers import error_of, message_of
 from a2m_gateway.errors import (
     ConfigurationError,
@@ -67,7 +68,13 @@ class HttpChannel:
         """See ``Channel``. Connections are made as they are needed."""
         if self._http is None and not self._closed:
             # The caller's deadline is for the whole call, not for each of its packets.
-            self._http = httpx.AsyncClient(headers=self._headers, timeout=None)  # noqa: S113
+            self._http = httpx.AsyncClient(
+                headers=self._headers,
+                timeout=None,  # noqa: S113
+                # A proxy would look for this machine in its own, and read what is meant for it.
+                trust_env=not is_loopback(self._url.host),
+                verify=httpx.create_ssl_context(),
+            )
 
     async def exchange(self, request_id: int, message: bytes) -> dict[str, Any]:
         """See ``Channel``."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from ipaddress import ip_address
 
 import httpx
 import msgspec
 import stamina
 
+from a2m_gateway.address import is_loopback
 from a2m_gateway.embedding.answers import check_vectors
 from a2m_gateway.embedding.failures import Transient, refusal, transient
 from a2m_gateway.embedding.recipes import Prefixes
@@ -55,11 +55,13 @@ class RemoteEmbedder:
         url = httpx.URL(settings.url)
         self._url = url.copy_with(path=url.path.rstrip("/") + service.path)
         self._origin = f"{url.scheme}://{url.netloc.decode()}"
-        self._remote = None if _is_loopback(url.host) else self._origin
+        self._remote = None if is_loopback(url.host) else self._origin
         self._client = httpx.AsyncClient(
             headers={"Authorization": f"Bearer {key}"} if key else {},
             timeout=None,  # noqa: S113 - the deadline of the whole call
             follow_redirects=False,
+            trust_env=self._remote is not None,  # no proxy leads to this machine
+            verify=httpx.create_ssl_context(),
         )
 
     @property
@@ -170,12 +172,3 @@ def _wait(error: Exception, end: float) -> bool | float:
     if error.wait is None:
         return True
     return error.wait if asyncio.get_running_loop().time() + error.wait < end else False
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
+from a2m_gateway.address import authority, is_loopback
 from a2m_gateway.errors import ConfigurationError
 
 __all__ = ["StoreURL"]
@@ -42,8 +43,29 @@ class StoreURL:
     options: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def embedded(self) -> bool:
-        return self.scheme.endswith("+file")
+    def is_loopback(self) -> bool:
+        """Whether the server is on this machine, to which no proxy leads."""
+        return is_loopback(self.host or "localhost")
+
+    def origin(self, port: int) -> str:
+        """Scheme, host and port of a server that speaks HTTP; this machine where none is named.
+
+        Args:
+            port: Where the URL names none.
+
+        >>> StoreURL.parse("chromas://[::1]/docs").origin(8000)
+        'https://[::1]:8000'
+        """
+        where = authority(self.host or "localhost", self.port or port)
+        return f"{'https' if self.tls else 'http'}://{where}"
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """An option that is true or false.
+
+        Raises:
+            ConfigurationError: It is neither.
+        """
+        return _flag(self.options.get(name, str(default)), name)
 
     @classmethod
     def parse(cls, text: str) -> StoreURL:
@@ -113,12 +135,10 @@ class StoreURL:
     @staticmethod
     def _scheme(scheme: str, options: dict[str, str]) -> tuple[str, bool]:
         secure = scheme in {"qdrants", "chromas", "milvuss", "rediss"}
-        given = options.pop("tls", str(secure)).lower()
-        if given not in _TRUE:
-            raise ConfigurationError("must be true or false", setting="tls")
-        if secure and not _TRUE[given]:
+        tls = _flag(options.pop("tls", str(secure)), "tls")
+        if secure and not tls:
             raise ConfigurationError(f"{scheme}:// says the opposite", setting="tls")
-        return (scheme[:-1] if secure else scheme), _TRUE[given]
+        return (scheme[:-1] if secure else scheme), tls
 
     def check_options(self, *known: str) -> None:
         """Refuse an option that the adapter does not know: ignored, it would mislead.
@@ -136,14 +156,16 @@ class StoreURL:
 
     def __str__(self) -> str:
         """The URL that opens the same: people copy it from what is printed."""
-        place = self.host or ""
-        if ":" in place:
-            place = f"[{place}]"
-        if self.port is not None:
-            place += f":{self.port}"
+        place = authority(self.host or "", self.port)
         scheme = f"{self.scheme}s" if self.tls else self.scheme
         shown = f"{scheme}://{place}{quote(self.path)}/{quote(self.collection, safe='')}"
         return f"{shown}?{urlencode(self.options)}" if self.options else shown
+
+
+def _flag(given: str, name: str) -> bool:
+    if given.lower() not in _TRUE:
+        raise ConfigurationError("must be true or false", setting=name)
+    return _TRUE[given.lower()]
 
 
 def _plain(quoted: str) -> str:

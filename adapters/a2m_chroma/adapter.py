@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
 from pathlib import Path
 from urllib.parse import quote
 
@@ -11,6 +11,7 @@ import httpx
 from a2m_chroma.client import ChromaClient, FixedEndpoint
 from a2m_chroma.connection import ChromaConnection
 from a2m_chroma.embedded import EmbeddedEndpoint, check_folder, engine_version
+from a2m_chroma.network import network
 from a2m_chroma.snapshot import take
 from a2m_gateway.errors import ConfigurationError
 from a2m_gateway.store import StoreURL
@@ -19,9 +20,6 @@ __all__ = ["ChromaAdapter", "EmbeddedChromaAdapter"]
 
 _PORT = 8000
 _TENANT, _DATABASE = "default_tenant", "default_database"
-_BOOLEANS = {"true": True, "false": False}
-
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _PORT_NOTE = (
     "It runs at a loopback port without authentication, so other users of this machine can reach "
     "what is served."
@@ -57,16 +55,17 @@ class ChromaAdapter:
             raise ConfigurationError(
                 "chroma:// takes a host: chroma://localhost:8000/COLLECTION", setting="STORE"
             )
-        host = f"[{url.host}]" if ":" in url.host else url.host
-        base = f"{'https' if url.tls else 'http'}://{host}:{url.port or _PORT}{quote(url.path)}"
+        base = url.origin(_PORT) + quote(url.path)
+        transport = self._transport
+        if transport is None:  # in a thread: it reads certificates from disk
+            transport = await asyncio.to_thread(network, base, direct=url.is_loopback)
         client = ChromaClient(
             FixedEndpoint(base),
             tenant=url.options.get("chroma_tenant", _TENANT),
             database=url.options.get("database", _DATABASE),
             secret=_checked(secret),
             deadline=deadline,
-            trust_env=url.host not in _LOOPBACK,  # no proxy leads to this machine
-            transport=self._transport,
+            transport=transport,
         )
         return await _checked_connection(ChromaConnection(client))
 
@@ -84,7 +83,7 @@ class EmbeddedChromaAdapter:
         url.check_options("chroma_tenant", "database", "in_place")
         folder = Path(url.path)
         check_folder(folder)
-        in_place = _flag(url.options, "in_place")
+        in_place = url.flag("in_place")
         if in_place:
             notes = (_IN_PLACE_NOTE, _PORT_NOTE)
         else:
@@ -98,7 +97,7 @@ class EmbeddedChromaAdapter:
             database=url.options.get("database", _DATABASE),
             secret=None,
             deadline=deadline,
-            trust_env=False,
+            transport=network("http://127.0.0.1", direct=True),
         )
         try:
             await endpoint.url()  # a start may take longer than a call
@@ -126,10 +125,3 @@ def _checked(secret: str | None) -> str | None:
             setting="A2M_STORE_SECRET",
         )
     return secret
-
-
-def _flag(options: Mapping[str, str], name: str) -> bool:
-    given = options.get(name, "false").lower()
-    if given not in _BOOLEANS:
-        raise ConfigurationError("must be true or false", setting=name)
-    return _BOOLEANS[given]

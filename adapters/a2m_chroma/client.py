@@ -14,8 +14,7 @@ from urllib.parse import quote
 
 import httpx
 import msgspec
-from aiohttp import ClientConnectionError, ClientError, ClientSession, DummyCookieJar, TCPConnector
-from httpx_aiohttp import AiohttpTransport
+from aiohttp import ClientConnectionError, ClientError
 
 from a2m_chroma.answers import ErrorAnswer, decode
 from a2m_gateway.errors import (
@@ -96,7 +95,7 @@ class ChromaClient:
         secret: Sent as a bearer token and as ``x-chroma-token``: which one is read is up to the
             proxy or the cloud in front of Chroma, which has no authentication of its own.
         deadline: Seconds for one call, of however many requests.
-        transport: Replaces the network, in tests.
+        transport: See ``network``.
     """
 
     def __init__(
@@ -107,8 +106,7 @@ class ChromaClient:
         database: str,
         secret: str | None,
         deadline: float,
-        trust_env: bool = True,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: httpx.AsyncBaseTransport,
     ) -> None:
         headers = {"accept": "application/json", "content-type": "application/json"}
         if secret is not None:
@@ -120,9 +118,8 @@ class ChromaClient:
         self._http = httpx.AsyncClient(
             headers=headers,
             timeout=deadline,
-            trust_env=trust_env,
-            # httpx's own transport takes three times as long a call, most of the gateway's share.
-            transport=transport or AiohttpTransport(trust_env=trust_env, client=_session),
+            trust_env=False,  # what it says of proxies and certificates is the transport's
+            transport=transport,
         )
 
     @asynccontextmanager
@@ -211,12 +208,6 @@ class ChromaClient:
             await self._http.aclose()
         finally:
             await self._endpoint.aclose()
-
-
-def _session() -> ClientSession:
-    """One that keeps no cookies: they could carry from one caller's call to the next."""
-    connector = TCPConnector(ssl=httpx.create_ssl_context())
-    return ClientSession(connector=connector, cookie_jar=DummyCookieJar())
 
 
 async def _read(response: httpx.Response) -> bytes:

@@ -31,7 +31,6 @@ _OLDEST = (1, 10)
 """The first version that answers ``/points/query``."""
 
 _LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=32, keepalive_expiry=30.0)
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _ORDERED = {
     models.PayloadSchemaType.INTEGER,
     models.PayloadSchemaType.FLOAT,
@@ -60,12 +59,11 @@ class RemoteEngine:
         deadline: float,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        host = url.host or "localhost"
-        self.place = _address(url, host)
+        self.place = url.origin(_PORT) + url.path.rstrip("/")
         self.version = ""
         self._numbers: tuple[int, int] = (0, 0)
         self._deadline = deadline
-        plain = secret is not None and not url.tls and host not in _LOOPBACK
+        plain = secret is not None and not url.tls and not url.is_loopback
         self.notes = ("the API key crosses the network unencrypted: use TLS",) if plain else ()
         self._client = AsyncQdrantClient(
             url=self.place,
@@ -74,6 +72,8 @@ class RemoteEngine:
             timeout=math.ceil(deadline),
             check_compatibility=False,  # it would ask once more, from a thread, and only warn
             limits=_LIMITS,  # without them the client closes every connection to localhost
+            trust_env=not url.is_loopback,  # a proxy would look for this machine in its own
+            verify=httpx.create_ssl_context() if url.tls else True,
             **({} if transport is None else {"transport": transport}),  # type: ignore[arg-type]
         )
         self._http = self._client.http
@@ -171,12 +171,6 @@ class RemoteEngine:
             raise StoreTimeout(f"{self.place} did not answer within {self._deadline:g} s") from None
         except CLIENT_ERRORS as error:
             raise store_error(self.place, error) from error
-
-
-def _address(url: StoreURL, host: str) -> str:
-    shown = f"[{host}]" if ":" in host else host
-    scheme = "https" if url.tls else "http"
-    return f"{scheme}://{shown}:{url.port or _PORT}{url.path.rstrip('/')}"
 
 
 def _segment(collection: str) -> str:

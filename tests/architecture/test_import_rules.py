@@ -20,10 +20,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 CORE = "a2m_gateway"
 
-_FOUNDATION = {"errors", "protocol", "capability"}
+_FOUNDATION = {"errors", "address", "protocol", "capability"}
 _ENGINE = _FOUNDATION | {"store", "layers", "shapes", "embedding"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "address": set(),
     "protocol": {"errors"},
     "capability": {"errors", "protocol"},
     "store": _FOUNDATION,
@@ -31,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "shapes": _FOUNDATION | {"store"},
     "embedding": _FOUNDATION | {"store"},
     "memory": _ENGINE,
-    "client": {"errors", "protocol"},
+    "client": {"errors", "address", "protocol"},
     "testing": _ENGINE | {"memory"},
     "transports": _ENGINE | {"memory", "client"},
     "cli": _ENGINE | {"memory", "client", "transports"},

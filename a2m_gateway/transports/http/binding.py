@@ -6,8 +6,8 @@ import asyncio
 import errno
 import socket
 
+from a2m_gateway.address import is_loopback
 from a2m_gateway.errors import ConfigurationError
-from a2m_gateway.transports.http.names import is_loopback
 from a2m_gateway.transports.http.settings import HttpSettings
 
 __all__ = ["bind"]

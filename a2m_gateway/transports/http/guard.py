@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import structlog
 
+from a2m_gateway.address import authority, is_loopback
 from a2m_gateway.transports.http.asgi import (
     CLOSE,
     TEXT,
@@ -23,7 +24,7 @@ from a2m_gateway.transports.http.asgi import (
     Send,
     reply,
 )
-from a2m_gateway.transports.http.names import Host, is_loopback, normal_host, normal_origin
+from a2m_gateway.transports.http.names import Host, normal_host, normal_origin
 from a2m_gateway.transports.http.settings import HttpSettings
 
 __all__ = ["PUBLIC_PATHS", "Guard"]
@@ -107,7 +108,9 @@ class Guard:
         origin = normal_origin(value.decode("latin-1"))
         if origin is not None and origin in self._origins:
             return True
-        if origin is not None and origin == normal_origin(f"{scheme}://{_authority(host)}"):
+        if origin is not None and origin == normal_origin(
+            f"{scheme}://{authority(host.name, host.port)}"
+        ):
             return False
         raise Refusal(
             403, "Pages of that Origin may not call this server. allowed_origins says which may."
@@ -172,11 +175,6 @@ def _checked_headers(scope: Scope) -> dict[bytes, bytes]:
 @lru_cache(256)
 def _parsed_host(value: bytes) -> Host | None:
     return normal_host(value.decode("latin-1"))
-
-
-def _authority(host: Host) -> str:
-    name = f"[{host.name}]" if ":" in host.name else host.name
-    return name if host.port is None else f"{name}:{host.port}"
 
 
 def _challenge(detail: bytes) -> Headers:

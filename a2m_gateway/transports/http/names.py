@@ -6,7 +6,7 @@ import ipaddress
 import re
 from dataclasses import dataclass
 
-__all__ = ["Host", "is_loopback", "normal_host", "normal_origin"]
+__all__ = ["Host", "normal_host", "normal_origin"]
 
 _AUTHORITY = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::([0-9]{1,5}))?")
 _ORIGIN = re.compile(r"([a-z][a-z0-9+.-]*)://(.+)")
@@ -61,13 +61,3 @@ def normal_origin(text: str) -> tuple[str, Host] | None:
     if host.port is None:
         host = Host(host.name, _DEFAULT_PORTS.get(scheme))
     return scheme, host
-
-
-def is_loopback(name: str) -> bool:
-    """Whether a name or an address always means this machine."""
-    if name == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(name.partition("%")[0]).is_loopback
-    except ValueError:
-        return False

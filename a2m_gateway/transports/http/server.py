@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from a2m_gateway.address import authority
 from a2m_gateway.transports.http.binding import bind
 from a2m_gateway.transports.http.settings import HttpSettings
 from a2m_gateway.transports.responder import Responder
@@ -34,8 +35,7 @@ class HttpServer:
     @property
     def url(self) -> str:
         """Where to POST, with the real port once ``start`` has returned."""
-        host = self._settings.host.strip("[]")
-        return f"http://[{host}]:{self._port}/" if ":" in host else f"http://{host}:{self._port}/"
+        return f"http://{authority(self._settings.host.strip('[]'), self._port)}/"
 
     async def start(self) -> None:
         """See ``Server``."""
