@@ -33,6 +33,7 @@ from a2m_gateway.store import (
     VectorField,
 )
 from a2m_gateway.store.registry import adapter_for
+from a2m_gateway.store.secret import checked_secret
 
 __all__ = ["MemorySettings", "Opened", "connect", "layout_options", "open_memory"]
 
@@ -118,7 +119,7 @@ async def connect(settings: MemorySettings) -> Connection:
     url, _ = _split(settings.url)
     adapter = adapter_for(url.scheme)
     seconds = settings.store_deadline
-    connecting = adapter.connect(url, secret=settings.secret, deadline=seconds)
+    connecting = adapter.connect(url, secret=checked_secret(settings.secret), deadline=seconds)
     return await connected(connecting, deadline=seconds)
 
 

@@ -218,7 +218,7 @@ class Adapter(Protocol):
         """Reach the database and check that it answers.
 
         Args:
-            secret: API key or token, from the environment or the configuration.
+            secret: API key or token, from the environment or the configuration: printable ASCII.
             deadline: Seconds that any one call to the store may take.
 
         Raises:

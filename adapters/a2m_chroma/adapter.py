@@ -63,7 +63,7 @@ class ChromaAdapter:
             FixedEndpoint(base),
             tenant=url.options.get("chroma_tenant", _TENANT),
             database=url.options.get("database", _DATABASE),
-            secret=_checked(secret),
+            secret=secret,
             deadline=deadline,
             transport=transport,
         )
@@ -115,13 +115,3 @@ async def _checked_connection(connection: ChromaConnection) -> ChromaConnection:
         await connection.aclose()
         raise
     return connection
-
-
-def _checked(secret: str | None) -> str | None:
-    """A secret that can be an HTTP header; the error must not quote it."""
-    if secret is not None and not (secret.isascii() and secret.isprintable() and secret.strip()):
-        raise ConfigurationError(
-            "the store's secret is empty or has characters that no HTTP header can carry",
-            setting="A2M_STORE_SECRET",
-        )
-    return secret

@@ -252,10 +252,6 @@ async def test_the_secret_is_sent_and_never_shown() -> None:
     assert str(seen[0].url) == (
         "https://vault.example:8000/prefix/api/v2/tenants/a%2Fb/databases/default_database"
     )
-    for hostile in ("", " ", "s3cret\r\nx: y", "s3crét"):
-        with pytest.raises(ConfigurationError) as wrong:
-            await adapter.connect(url, secret=hostile)
-        assert "s3cr" not in str(wrong.value)
     with pytest.raises(StoreRefused):
         await adapter.connect(url)
     assert "authorization" not in seen[-1].headers
