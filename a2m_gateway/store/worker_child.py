@@ -20,6 +20,21 @@ _GOODBYE = 2.0
 """Seconds that a child has to end by itself."""
 
 
+class _Failure(msgspec.Struct):
+    kind: str
+    message: str
+    data: dict[str, Any]
+
+
+class _Answer(msgspec.Struct):
+    id: int
+    result: Any = None
+    error: _Failure | None = None
+
+
+_ANSWERS = msgspec.json.Decoder(_Answer)
+
+
 class Child:
     """A running process.
 
@@ -109,7 +124,7 @@ class Child:
         except (asyncio.IncompleteReadError, ConnectionError):
             pass  # it ended
         except msgspec.DecodeError:
-            self.kill()  # what it wrote is no answer
+            self.kill()  # what it wrote is no answer, so that nothing that follows need be one
         finally:
             self.alive = False
             self._requests.close()
@@ -127,15 +142,15 @@ class Child:
             await self._process.wait()
 
     def _answer(self, body: bytes) -> None:
-        message = msgspec.json.decode(body)
-        waiting = self._pending.pop(message["id"], None)
+        message = _ANSWERS.decode(body)
+        waiting = self._pending.pop(message.id, None)
         self._rearm()
         if waiting is None or waiting.done():
             return
-        if "error" in message:
-            waiting.set_exception(_error(self._name, message["error"]))
+        if message.error is not None:
+            waiting.set_exception(_error(self._name, message.error))
         else:
-            waiting.set_result(message["result"])
+            waiting.set_result(message.result)
 
     def _rearm(self) -> None:
         """The child turns to the next call now."""
@@ -165,11 +180,11 @@ class Child:
                 )
 
 
-def _error(name: str, error: Mapping[str, Any]) -> Exception:
+def _error(name: str, error: _Failure) -> Exception:
     """An error of the child's as the same class here; of a class that is none, a corrupt store."""
-    kind = getattr(errors, error["kind"], None)
+    kind = getattr(errors, error.kind, None)
     if isinstance(kind, type) and issubclass(kind, SetupError):
-        return kind(error["message"])
+        return kind(error.message)
     if isinstance(kind, type) and issubclass(kind, errors.StoreError):
-        return kind(error["message"], **error["data"])
-    return StoreCorrupt(f"{name}: {error['message']}")
+        return kind(error.message, **error.data)
+    return StoreCorrupt(f"{name}: {error.message}")

@@ -20,6 +20,8 @@ from a2m_gateway.errors import (
     StoreTimeout,
     StoreUnavailable,
 )
+from a2m_gateway.store.worker_child import Child
+from a2m_gateway.store.worker_main import HEADER
 from a2m_gateway.store.worker_process import WorkerProcess
 
 ENGINE = '''
@@ -211,6 +213,40 @@ async def test_a_refusal_at_a_restart_is_no_setup_error(make: Make, tmp_path: Pa
     await until(lambda: worker.pid is None)
     with pytest.raises(StoreUnavailable, match="locked by another"):
         await worker.call("count")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{}",
+        b"[]",
+        b"x",
+        b'{"result": 1}',
+        b'{"id": "0"}',
+        b'{"id": [0]}',
+        b'{"id": 0, "error": {}}',
+    ],
+)
+async def test_a_child_that_answers_what_is_no_answer_is_ended(body: bytes) -> None:
+    """Its code may come from anywhere: what a library writes to the pipe is not ours."""
+    script = (
+        "import sys; sys.stdin.buffer.read(4); "
+        f"sys.stdout.buffer.write({HEADER.pack(len(body)) + body!r}); "
+        "sys.stdout.flush(); sys.stdin.read()"
+    )
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", script),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    child = Child(process, "engine", call_timeout=20)
+    async with asyncio.timeout(10):
+        with pytest.raises(StoreUnavailable, match="-9"):
+            await child.call("echo", {})
+        await child.ended.wait()
+    assert not child.alive
+    await child._reader  # ended without an exception
+    await child.aclose()
 
 
 async def test_killed_in_a_call_then_restarted_by_the_next(make: Make, tmp_path: Path) -> None:
