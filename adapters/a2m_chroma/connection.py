@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from a2m_chroma.answers import CollectionAnswer, DatabaseAnswer
@@ -11,13 +10,15 @@ from a2m_chroma.collection import Collection, find
 from a2m_chroma.configuration import indexed_fields, vector_field
 from a2m_chroma.profile import profile
 from a2m_chroma.store import ChromaStore
-from a2m_gateway.errors import CollectionNotFound, ConfigurationError, StoreCorrupt, StoreError
+from a2m_gateway.errors import CollectionNotFound, ConfigurationError, StoreCorrupt, StoreRefused
 from a2m_gateway.store import CollectionInfo, CollectionSummary, Selection
+from a2m_gateway.store.fan_out import at_once
 
 __all__ = ["ChromaConnection"]
 
 _PAGE = 200
 _COUNTED = 50
+_AT_ONCE = 16
 _NAMED = 20
 
 
@@ -63,7 +64,7 @@ class ChromaConnection:
             found = await self._all()
             counts: list[int | None] = [None] * len(found)
             if len(found) <= _COUNTED:  # a round trip each
-                counts = list(await asyncio.gather(*map(self._count, found)))
+                counts = await at_once([self._count(one) for one in found], _AT_ONCE)
         summaries = [
             CollectionSummary(one.name, count) for one, count in zip(found, counts, strict=True)
         ]
@@ -114,8 +115,8 @@ class ChromaConnection:
 
     async def _count(self, found: CollectionAnswer) -> int | None:
         try:
-            return await Collection(self._client, found).count()
-        except StoreError:
+            return await self._client.get(f"/collections/{found.id}/count", int)
+        except (NotFound, StoreRefused):
             return None  # deleted since it was listed, or not for us to read
 
     async def _expect_chroma(self) -> None:

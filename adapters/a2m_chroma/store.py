@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from a2m_chroma.answers import (
@@ -23,6 +22,7 @@ from a2m_chroma.profile import MAX_K
 from a2m_gateway.capability import Feature, Metric, Ordering, Profile
 from a2m_gateway.errors import StoreRefused
 from a2m_gateway.store import Filter, Hit, Page, Row
+from a2m_gateway.store.fan_out import at_once
 
 __all__ = ["ChromaStore"]
 
@@ -86,14 +86,13 @@ class ChromaStore:
         where = translate(conditions)
         if where.empty or limit <= 0:
             return []
-        turns = asyncio.Semaphore(_TERMS_AT_ONCE)
         async with self._client.deadline():
             searches = [
-                self._with_pattern(containing(term, whole=whole), limit, where, turns)
+                self._with_pattern(containing(term, whole=whole), limit, where)
                 for term in terms
                 if term
             ]
-            found = await _all(searches)
+            found = await at_once(searches, _TERMS_AT_ONCE)
         return list({row.id: row for rows in found for row in rows}.values())
 
     async def scan(
@@ -136,13 +135,10 @@ class ChromaStore:
             return [*await self._get(ids[:half], vectors), *await self._get(ids[half:], vectors)]
         return rows_of(answer, vectors=vectors)
 
-    async def _with_pattern(
-        self, pattern: str, limit: int, where: Where, turns: asyncio.Semaphore
-    ) -> list[Row]:
+    async def _with_pattern(self, pattern: str, limit: int, where: Where) -> list[Row]:
         wanted = {"$regex": pattern}
         both = replace(where, document=conjunction([c for c in (where.document, wanted) if c]))
-        async with turns:
-            return await Pages(self._collection, both, vectors=False).rows(0, limit)
+        return await Pages(self._collection, both, vectors=False).rows(0, limit)
 
     async def _gone(self, ids: Sequence[str]) -> set[str]:
         """Which of the rows without any field are not there at all.
@@ -168,16 +164,6 @@ class ChromaStore:
         if not vectors or not self.profile.width:
             return _MAX_PAGE
         return max(1, min(_MAX_PAGE, _VECTOR_BYTES // (_JSON_NUMBER * self.profile.width)))
-
-
-async def _all(searches: Sequence[Coroutine[object, object, list[Row]]]) -> list[list[Row]]:
-    """What all of them find; the first failure ends the others."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(search) for search in searches]
-    except ExceptionGroup as failed:
-        raise failed.exceptions[0] from None
-    return [task.result() for task in tasks]
 
 
 def _canonical(metric: Metric, distance: float | None) -> float:

@@ -23,8 +23,9 @@ from a2m_gateway.capability import Pushdown, ValueType
 from a2m_gateway.store import Condition, Filter, Path, Scalar
 from a2m_gateway.store.filter import value_type
 from a2m_gateway.store.rows import ID
+from a2m_gateway.store.text import is_text
 from a2m_qdrant.ids import point_ids
-from a2m_qdrant.keys import is_text, payload_key
+from a2m_qdrant.keys import payload_key
 from a2m_qdrant.schema import index_of, strict_mode
 
 __all__ = ["Narrowed", "Pusher"]

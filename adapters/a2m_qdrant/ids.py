@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from a2m_gateway.store.rows import JSON
-from a2m_qdrant.keys import is_text
+from a2m_gateway.store.text import is_text
 
 __all__ = ["point_ids"]
 

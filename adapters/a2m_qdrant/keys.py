@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from a2m_gateway.store import Path
+from a2m_gateway.store.text import is_text
 
-__all__ = ["is_text", "payload_key"]
+__all__ = ["payload_key"]
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -23,11 +24,6 @@ def payload_key(path: Path) -> str | None:
     if not path or not all(map(_expressible, path)):
         return None
     return ".".join(name if _PLAIN.fullmatch(name) else f'"{name}"' for name in path)
-
-
-def is_text(value: str) -> bool:
-    """Whether ``value`` can be sent: half a surrogate pair is no Unicode, so nothing equals it."""
-    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _expressible(name: str) -> bool:

@@ -11,7 +11,6 @@ a tokeniser reads a letter more ("nbreak").
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
@@ -20,8 +19,10 @@ from qdrant_client import models
 from a2m_gateway.capability import Claim, Support
 from a2m_gateway.errors import StoreRefused
 from a2m_gateway.store import Selection
+from a2m_gateway.store.fan_out import at_once
+from a2m_gateway.store.text import is_text
 from a2m_qdrant.engine import Point, Points
-from a2m_qdrant.keys import is_text, payload_key
+from a2m_qdrant.keys import payload_key
 from a2m_qdrant.schema import index_of, strict_mode
 
 __all__ = ["MatchedText"]
@@ -74,32 +75,37 @@ class MatchedText:
     ) -> Sequence[Point]:
         if self._key is None or not self.claim.held:
             raise StoreRefused(f"qdrant: words can't be found here: {self.claim.reason}")
-        turn = asyncio.Semaphore(_TERMS_AT_ONCE)
+        searches = [
+            self._find_one(self._filter(term, narrowed, whole), limit)
+            for term in terms
+            if is_text(term)
+        ]
+        found = await at_once(searches, _TERMS_AT_ONCE)
+        return [point for points in found for point in points]
 
-        async def find_one(term: str) -> Sequence[Point]:
-            async with turn:
-                request = self._request(term, limit, narrowed, whole)
-                page = await self._scroll(self._collection, request)
-                return page.points
+    async def _find_one(self, wanted: models.Filter, limit: int) -> Sequence[Point]:
+        """As many pages as it takes: strict mode bounds one of them."""
+        found: list[Point] = []
+        offset: int | str | None = None
+        while len(found) < limit:
+            missing = limit - len(found)
+            request = models.ScrollRequest(
+                filter=wanted,
+                offset=offset,
+                limit=missing if self._most is None else min(missing, self._most),
+                with_payload=True,
+                with_vector=False,
+            )
+            page = await self._scroll(self._collection, request)
+            found += page.points
+            offset = page.next_id
+            if offset is None:
+                break
+        return found
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                found = [group.create_task(find_one(term)) for term in terms if is_text(term)]
-        except ExceptionGroup as failed:
-            raise failed.exceptions[0] from None
-        return [point for task in found for point in task.result()]
-
-    def _request(
-        self, term: str, limit: int, narrowed: models.Filter | None, whole: bool
-    ) -> models.ScrollRequest:
+    def _filter(self, term: str, narrowed: models.Filter | None, whole: bool) -> models.Filter:
         wanted = models.Filter(should=list(self._conditions(term, whole)))
-        must: list[models.Condition] = [wanted, *([narrowed] if narrowed is not None else [])]
-        return models.ScrollRequest(
-            filter=models.Filter(must=must),
-            limit=limit if self._most is None else min(limit, self._most),
-            with_payload=True,
-            with_vector=False,
-        )
+        return models.Filter(must=[wanted, *([narrowed] if narrowed is not None else [])])
 
     def _conditions(self, term: str, whole: bool) -> Iterator[models.FieldCondition]:
         for spelling in dict.fromkeys(self._spellings(term)):

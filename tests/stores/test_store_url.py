@@ -132,6 +132,13 @@ def test_a_url_that_is_shown_says_the_same_when_it_is_read(
     assert StoreURL.parse(str(url)) == url
 
 
+@pytest.mark.parametrize(("given", "wanted"), [("?x=TRUE", True), ("?x=0", False), ("", True)])
+def test_a_flag(given: str, wanted: bool) -> None:
+    assert StoreURL.parse(f"chroma://host/docs{given}").flag("x", True) is wanted
+    with pytest.raises(ConfigurationError, match="x: must be true or false"):
+        StoreURL.parse("chroma://host/docs?x=").flag("x")
+
+
 def test_an_option_that_the_adapter_does_not_know_is_refused() -> None:
     url = StoreURL.parse("chroma://localhost/docs?databse=x")
     with pytest.raises(ConfigurationError, match=r"databse: .*there are database"):

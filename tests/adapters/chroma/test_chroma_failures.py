@@ -314,6 +314,25 @@ async def test_a_page_that_is_too_large_comes_in_parts(
         await store.get(["huge"])
 
 
+async def test_only_a_count_that_is_refused_or_gone_is_unknown() -> None:
+    """A list without counts says that nobody may count, and not that the server hangs."""
+    url = StoreURL.parse("chroma://localhost:1/docs")
+    for status, error in ((403, None), (404, None), (503, StoreUnavailable), (500, StoreError)):
+
+        def answer(request: httpx.Request, status: int = status) -> httpx.Response:
+            if request.url.path.endswith("/count"):
+                return httpx.Response(status)
+            listed = request.url.path.endswith("/collections")
+            return httpx.Response(200, json=[COLLECTION] if listed else {"name": "x"})
+
+        connection = await ChromaAdapter(httpx.MockTransport(answer)).connect(url)
+        if error is None:
+            assert [one.count for one in await connection.collections()] == [None]
+            continue
+        with pytest.raises(error, match=str(status)):
+            await connection.collections()
+
+
 async def test_many_pages_share_one_deadline() -> None:
     """A count that pages through ids ends as a whole, however quick each page is."""
 

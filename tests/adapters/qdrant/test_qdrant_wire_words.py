@@ -99,6 +99,20 @@ async def test_strict_mode_with_a_text_index_asks_by_it_alone(server: Any, opene
     assert store.profile.pushdown(ValueType.BOOLEAN) is Pushdown.NONE
 
 
+async def test_strict_mode_bounds_a_page_and_not_the_answer(server: Any, opened: Any) -> None:
+    server.describe(strict={"max_query_limit": 2})
+    store = await opened(text_path=("t",))
+    server.answers[SCROLL] = [
+        server.ok({"points": [server.record(1), server.record(2)], "next_page_offset": 3}),
+        server.ok({"points": [server.record(3), server.record(4)], "next_page_offset": 5}),
+        server.ok({"points": [server.record(5)], "next_page_offset": 6}),
+    ]
+    rows = await store.search_text(["a"], 5)
+    assert [row.id for row in rows] == ["1", "2", "3", "4", "5"]
+    pages = [(body.get("offset"), body["limit"]) for _, body in server.bodies()]
+    assert pages == [(None, 2), (3, 2), (5, 1)]
+
+
 async def test_one_failing_term_fails_the_search_as_one_of_ours(server: Any, opened: Any) -> None:
     """Part of an answer is no answer; nor does a group of errors come out."""
     store = await opened(text_path=("t",))
