@@ -13,6 +13,7 @@ from a2m_gateway.layers import ExactLayer
 from a2m_gateway.memory.ranking import blend, by_score
 from a2m_gateway.memory.words import (
     CANDIDATES_PER_TERM,
+    MAX_TERMS,
     beginnings,
     held_by_none,
     rank_by_words,
@@ -101,11 +102,14 @@ class Recall:
             by_meaning = legs.create_task(
                 self._meaning(embedder, query, conditions, depth, vectors=vectors)
             )
-            by_words = legs.create_task(self._words(query, conditions, depth))
+            by_words = legs.create_task(
+                self._candidates(search_words(query)[:MAX_TERMS], conditions, CANDIDATES_PER_TERM)
+            )
         vector, hits = by_meaning.result()
-        word_rows, words = by_words.result()
-        rows = word_rows | {hit.row.id: hit.row for hit in hits}
         meaning = {hit.row.id: self._score(hit.distance) for hit in hits}
+        # What is near may hold common words as well, which propose only some of their records.
+        rows = by_words.result() | {hit.row.id: hit.row for hit in hits}
+        words = dict(by_score(await rank_by_words(query, _texts(rows)))[:depth])
         unmeasured = [name for name in words if name not in meaning]
         for row in await self._store.get(unmeasured, vectors=True) if unmeasured else ():
             if row.vector is not None:
@@ -120,17 +124,12 @@ class Recall:
         vector = await embedder.embed_query(query)
         return vector, await self._store.search(vector, depth, conditions, vectors=vectors)
 
-    async def _words(
-        self, query: str, conditions: Filter, depth: int
-    ) -> tuple[dict[str, Row], dict[str, float]]:
-        words = search_words(query)
-        rows = await self._candidates(words, conditions, CANDIDATES_PER_TERM) if words else {}
-        return rows, dict(by_score(await rank_by_words(query, _texts(rows)))[:depth])
-
     async def _candidates(
         self, words: Sequence[str], conditions: Filter, for_each: int
     ) -> dict[str, Row]:
         search = self._store.search_text
+        if not words:
+            return {}
         if self._store.profile.whole_words:
             return {row.id: row for row in await search(words, for_each, conditions, whole=True)}
         rows = {row.id: row for row in await search(beginnings(words), for_each, conditions)}
@@ -145,11 +144,15 @@ class Recall:
         self, query: str, conditions: Filter, limit: int, *, vectors: bool
     ) -> list[Ranked]:
         words = search_words(query)
-        if not words:
-            return []
-        rows = await self._candidates(words, conditions, max(limit, CANDIDATES_PER_TERM))
-        scores = await rank_by_words(query, _texts(rows))
-        if len(scores) < limit and conditions:
+        rows: dict[str, Row] = {}
+        scores: dict[str, float] = {}
+        for start in range(0, len(words), MAX_TERMS):
+            some = words[start : start + MAX_TERMS]
+            rows |= await self._candidates(some, conditions, max(limit, CANDIDATES_PER_TERM))
+            scores = await rank_by_words(query, _texts(rows))
+            if len(scores) >= limit:
+                break
+        if words and len(scores) < limit and conditions:
             rows |= await self._containing(beginnings(words), conditions, limit)
             scores = await rank_by_words(query, _texts(rows))
         best = dict(by_score(scores)[:limit])

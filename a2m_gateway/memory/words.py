@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 import bm25s
 import Stemmer
@@ -26,10 +27,13 @@ __all__ = [
 ]
 
 MAX_TERMS = 12
-"""Words of a query that are looked up: those with a digit and the longest, the rarest as a rule."""
+"""Words that are looked up at once: those with a digit and the longest, the rarest as a rule."""
 
 CANDIDATES_PER_TERM = 100
 """Records that are ranked for each word; a word that more records contain says little."""
+
+_LONGEST = 64
+"""Characters of a word that a store is asked for: enough to tell it, and no pattern to choke on."""
 
 _EXACT = "="
 """Marks a word as it stands; no stem begins so."""
@@ -43,13 +47,15 @@ _STOP_WORDS = frozenset(STOPWORDS_EN_PLUS)
 def search_words(query: str) -> list[str]:
     """The words of a query that say something, the rarest as a rule first.
 
-    Empty where the query has only stop words and punctuation.
+    All of its words where none does; empty where it has none.
 
     >>> search_words("How does the rotation of E4211 keys work?")
     ['e4211', 'rotation', 'keys', 'work']
+    >>> search_words("To be or not to be")
+    ['not', 'be', 'or', 'to']
     """
-    words = {word for word in _WORD.findall(query.lower()) if word not in _STOP_WORDS}
-    return sorted(words, key=_rarity)[:MAX_TERMS]
+    words = set(_WORD.findall(query.lower()))
+    return sorted(words - _STOP_WORDS or words, key=_rarity)
 
 
 def beginnings(words: Sequence[str]) -> list[str]:
@@ -59,13 +65,18 @@ def beginnings(words: Sequence[str]) -> list[str]:
     ['e4211', 'rotat', 'happ']
     """
     stemmer = Stemmer.Stemmer("english")
-    return list(dict.fromkeys(_common_beginning(word, stemmer.stemWord(word)) for word in words))
+    begun = (_common_beginning(word, stemmer.stemWord(word)) for word in words)
+    return list(dict.fromkeys(one[:_LONGEST] for one in begun))
 
 
 def held_by_none(words: Sequence[str], texts: Iterable[str]) -> list[str]:
-    """Those of ``words`` that no text holds as they stand."""
+    """Those of ``words`` that no text holds as they stand, and that may be looked for so."""
     folded = [text.lower() for text in texts]
-    return [word for word in words if not any(contains(one, word, whole=True) for one in folded)]
+    return [
+        word
+        for word in words
+        if len(word) <= _LONGEST and not any(contains(one, word, whole=True) for one in folded)
+    ]
 
 
 def _rarity(word: str) -> tuple[bool, int, str]:
@@ -86,7 +97,9 @@ async def rank_by_words(query: str, texts: Mapping[str, str]) -> dict[str, float
 
 
 def _rank(query: str, texts: Mapping[str, str]) -> dict[str, float]:
-    (asked,), held = _tokens([query]), _tokens(list(texts.values()))
+    meant = frozenset(search_words(query))
+    left_out = _STOP_WORDS - meant
+    (asked,), held = _tokens([query], left_out), _tokens(list(texts.values()), left_out)
     if not any(held):
         return {}
     index = bm25s.BM25()
@@ -102,11 +115,11 @@ def _rank(query: str, texts: Mapping[str, str]) -> dict[str, float]:
     return {name: float(score) for name, score in zip(texts, scores, strict=True) if score > 0}
 
 
-def _tokens(texts: Sequence[str]) -> list[list[str]]:
+def _tokens(texts: Sequence[str], left_out: AbstractSet[str]) -> list[list[str]]:
     """Stems, and beside each its word: of two inflections the one that was asked for wins."""
     stemmer = Stemmer.Stemmer("english")
     tokens = []
     for text in texts:
-        words = [word for word in _WORD.findall(text.lower()) if word not in _STOP_WORDS]
+        words = [word for word in _WORD.findall(text.lower()) if word not in left_out]
         tokens.append([*stemmer.stemWords(words), *(_EXACT + word for word in words)])
     return tokens
