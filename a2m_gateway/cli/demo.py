@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import sys
 import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
@@ -31,8 +32,8 @@ __all__ = ["demo_command"]
 
 COLLECTION = "python-reference"
 QUESTIONS = (
-    "How can I make sure that a file gets closed even when an error occurs?",
-    "How does a nested function change a variable of the function around it?",
+    "Are default argument values computed once or at each call?",
+    "How do I format a number with a thousands separator?",
     "BlockingIOError",
 )
 _BATCH = 32
@@ -94,7 +95,7 @@ async def _demo(folder: Path) -> None:
     await _build(folder, corpus)
     url = _url(folder)
     STDOUT.print("\n2. Served read-only over HTTP:", style="bold")
-    STDOUT.print(f"   a2m-gateway serve {url}")
+    STDOUT.print("   a2m-gateway serve qdrant+file:///FOLDER/COLLECTION")
     with working("Opening the corpus"):
         opened = await open_memory(MemorySettings(url=url))
     server = HttpServer(Endpoint(opened.memory), HttpSettings(port=0))
@@ -170,10 +171,11 @@ async def _ask(url: str) -> None:
 
 
 def _say_what_is_next(folder: Path | None) -> None:
+    command = "a2m-gateway" if shutil.which("a2m-gateway") else sys.argv[0]
     STDOUT.print("Your own collection:", style="bold")
-    STDOUT.print("   a2m-gateway inspect qdrant://localhost:6333/          what there is to serve")
-    STDOUT.print("   a2m-gateway inspect qdrant://localhost:6333/docs      what one of them is")
-    STDOUT.print("   a2m-gateway serve   qdrant://localhost:6333/docs      put it behind A2M")
-    STDOUT.print("   (or chroma://localhost:8000/docs, chroma+file:///var/chroma/docs, …)")
+    STDOUT.print(f"   {command} inspect qdrant://localhost:6333/       what there is to serve")
+    STDOUT.print(f"   {command} inspect qdrant://localhost:6333/docs   what one of them is")
+    STDOUT.print(f"   {command} serve   qdrant://localhost:6333/docs   put it behind A2M")
+    STDOUT.print("   (chroma://localhost:8000/docs with pip install '.[chroma]', and so on)")
     if folder is not None:
-        STDOUT.print(f"The demo's corpus: {_url(folder)}")
+        STDOUT.print(f"The demo's corpus:\n   {command} serve {_url(folder)}")

@@ -7,6 +7,7 @@ import os
 import sys
 from enum import StrEnum
 
+import stamina.instrumentation
 import structlog
 
 __all__ = ["LogLevel", "configure"]
@@ -33,6 +34,8 @@ def configure(level: LogLevel) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
+    # Each retry would be a warning with a call's internals in it; the layer that retries says so.
+    stamina.instrumentation.set_on_retry_hooks(())
     # Some libraries set their own logger's level, so the handler has one too.
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(max(threshold, logging.WARNING))

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import stamina
+import structlog
 
 from a2m_gateway.errors import StoreUnavailable
 from a2m_gateway.layers.layer import AroundLayer
@@ -14,6 +15,7 @@ from a2m_gateway.store import Store
 __all__ = ["RetryLayer"]
 
 T = TypeVar("T")
+log = structlog.get_logger(__name__)
 
 
 class RetryLayer(AroundLayer):
@@ -32,5 +34,6 @@ class RetryLayer(AroundLayer):
     async def around(self, call: Callable[[], Awaitable[T]]) -> T:
         try:
             return await call()
-        except StoreUnavailable:
+        except StoreUnavailable as error:
+            log.info("store.retry", engine=self.inner.profile.engine, error=error.message)
             return await self._again(call)

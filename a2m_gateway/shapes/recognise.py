@@ -116,8 +116,8 @@ def _mixture(partial: Sequence[Match]) -> str:
 def _empty(info: CollectionInfo, options: LayoutOptions, engine: str) -> Match:
     count = SampleCount(0, 0)
     if options.text_field is not None:
-        shape = Shape("as told", options.text_field, options.metadata_field or EVERYTHING)
-        return Match(shape, count, ("the collection is empty: its layout is taken as told",))
+        shape = Shape("the named fields", options.text_field, options.metadata_field or EVERYTHING)
+        return Match(shape, count, ("the collection is empty: its layout is taken from the options",))
     if engine.startswith("chroma"):
         return Match(CHROMA, count, ("the collection is empty: its document will be the text",))
     raise UnrecognisedLayout(

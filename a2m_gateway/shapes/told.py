@@ -31,7 +31,7 @@ def told_text(sample: Sample, options: LayoutOptions) -> Match:
             + (f"there are strings in {there}" if there else "no field holds strings"),
             setting="text_field",
         )
-    shape = Shape("as told", path, metadata_beside(sample, path))
+    shape = Shape("the named fields", path, metadata_beside(sample, path))
     return Match(shape, SampleCount(texts, len(sample)), ("the text field was named",))
 
 

@@ -18,16 +18,18 @@ from a2m_gateway.store import StoreURL
 
 README = Path(__file__).parents[2] / "README.md"
 BEGIN, END = "<!-- begin: matrix -->\n", "<!-- end: matrix -->"
+AT = 1_785_233_730
 TEXTS = ("The badge has expired.", "Pay is visible to its receiver alone.")
 
 
-async def _inspected(url: str) -> Mapping[str, Any]:
+async def _inspected(url: str, time_field: str) -> Mapping[str, Any]:
+    """The inspection of a store, and of the same by its own times as ``by_time``."""
     parsed = StoreURL.parse(url)
-    opened = await open_memory(MemorySettings(url=parsed))
-    try:
-        return inspection(parsed, opened)
-    finally:
-        await opened.aclose()
+    layout = {"created_at_field": time_field}
+    async with await open_memory(MemorySettings(url=parsed)) as opened:
+        report = inspection(parsed, opened)
+    async with await open_memory(MemorySettings(url=parsed, layout=layout)) as opened:
+        return {**report, "by_time": inspection(parsed, opened)["timeline"]}
 
 
 @pytest.fixture
@@ -39,20 +41,25 @@ async def reports(
 
     vectors = [[1.0, *[0.0] * 7], [0.0, 1.0, *[0.0] * 6]]
     rows = [
-        {"id": f"r{number}", "document": text, "metadata": {"page": number}, "vector": vector}
+        {
+            "id": f"r{number}",
+            "document": text,
+            "metadata": {"page": number, "at": AT + number},
+            "vector": vector,
+        }
         for number, (text, vector) in enumerate(zip(TEXTS, vectors, strict=True))
     ]
     chroma = chroma_collection(rows, space="cosine")
     folder = tmp_path / "qdrant"
     ids = ["11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"]
     payloads = [
-        (point, {"page_content": text, "metadata": {"page": number}})
+        (point, {"page_content": text, "metadata": {"page": number, "at": AT + number}})
         for number, (point, text) in enumerate(zip(ids, TEXTS, strict=True))
     ]
     write_passages(folder, "docs", payloads, vectors)
     return {
-        "Chroma": await _inspected(str(chroma.url)),
-        "Qdrant, local mode": await _inspected(f"qdrant+file://{folder}/docs"),
+        "Chroma": await _inspected(str(chroma.url), "at"),
+        "Qdrant, local mode": await _inspected(f"qdrant+file://{folder}/docs", "metadata.at"),
     }
 
 
@@ -70,7 +77,8 @@ def _table(reports: Mapping[str, Mapping[str, Any]]) -> str:
             + " |"
         )
     row("a vector's metric can be", lambda report: ", ".join(report["metrics"]))
-    row("newest by time of creation", lambda report: report["timeline"]["reason"])
+    row("newest, where no record has a time", lambda report: report["timeline"]["reason"])
+    row("newest, by a time in seconds", lambda report: report["by_time"]["reason"])
     row("`where`", lambda report: report["filters"]["compared"]["reason"])
     row("`where`, pushed down", lambda report: _pushed(report["filters"]["pushed_down"]))
     row("words", lambda report: report["ranking"]["words_reason"])
