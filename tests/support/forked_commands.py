@@ -64,7 +64,9 @@ class ForkedCommands:
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(order).encode() + b"\n")
         self._process.stdin.flush()
-        code = json.loads(self._process.stdout.readline())
+        answer = self._process.stdout.readline()
+        assert answer, "the process that forks has ended: what it said is on this one's stderr"
+        code = json.loads(answer)
         out, err = (path.read_bytes().decode() for path in (self._out, self._err))
         return Done(code, out, err)
 
