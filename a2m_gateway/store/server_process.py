@@ -117,15 +117,24 @@ class ServerProcess:
             self._suspected = False
             return self._port
         await self._end(patiently=False)
-        self._port = _free_port()
+        try:
+            await self._start_at(_free_port())
+        except StoreUnavailable:
+            if _is_free(self._port):
+                raise
+            # Somebody else took the port before the child did.
+            await self._start_at(_free_port())
+        self._suspected = False
+        return self._port
+
+    async def _start_at(self, port: int) -> None:
+        self._port = port
         try:
             await self._spawn()
             await self._until_ready()
         except BaseException:
             await asyncio.shield(self._end(patiently=False))
             raise
-        self._suspected = False
-        return self._port
 
     async def _spawn(self) -> None:
         self._last_words.clear()
@@ -151,6 +160,8 @@ class ServerProcess:
                     await asyncio.sleep(_POLL)
                     if self.pid is None:
                         raise StoreUnavailable(await self._obituary())
+                if self.pid is None:  # what answers is somebody else's
+                    raise StoreUnavailable(await self._obituary())
         except TimeoutError:
             raise StoreUnavailable(
                 f"{self._name} was not ready within {self._start_within:g} s"
@@ -205,6 +216,17 @@ class ServerProcess:
 def _signal(group: int, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        # A connection that was closed a moment ago holds no port.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
 
 
 def _free_port() -> int:

@@ -165,6 +165,29 @@ async def test_a_stubborn_one_is_killed_in_the_end() -> None:
     assert group(pid) == []
 
 
+async def test_a_port_that_somebody_else_takes_is_left_to_them() -> None:
+    """Between the choice of a port and the child's start; the other one even answers."""
+    taken: list[socket.socket] = []
+    ports: list[int] = []
+
+    def command(port: int) -> Sequence[str]:
+        ports.append(port)
+        if not taken:
+            taken.append(socket.create_server(("127.0.0.1", port)))
+        return serving()(port)
+
+    async def ready_in_the_end(port: int) -> bool:
+        if port == ports[0]:
+            await until(lambda: server.pid is None)
+        return await ready(port)
+
+    server = ServerProcess("toy", command, ready_in_the_end)
+    assert await server.port() == ports[1] != ports[0]
+    assert server.pid is not None
+    await server.aclose()
+    taken[0].close()
+
+
 async def test_a_cancelled_caller_leaves_the_start_to_the_next() -> None:
     server = ServerProcess("toy", serving(), ready)
     first = asyncio.create_task(server.port())
