@@ -134,7 +134,7 @@ class StoreURL:
 
     @staticmethod
     def _scheme(scheme: str, options: dict[str, str]) -> tuple[str, bool]:
-        secure = scheme in {"qdrants", "chromas", "milvuss", "rediss"}
+        secure = _says_tls(scheme)
         tls = _flag(options.pop("tls", str(secure)), "tls")
         if secure and not tls:
             raise ConfigurationError(f"{scheme}:// says the opposite", setting="tls")
@@ -160,6 +160,17 @@ class StoreURL:
         scheme = f"{self.scheme}s" if self.tls else self.scheme
         shown = f"{scheme}://{place}{quote(self.path)}/{quote(self.collection, safe='')}"
         return f"{shown}?{urlencode(self.options)}" if self.options else shown
+
+
+def _says_tls(scheme: str) -> bool:
+    """Whether it is an adapter's scheme and an ``s``, and no adapter's own."""
+    from a2m_gateway.store.registry import schemes  # it imports the interface, and that this
+
+    stem = scheme.removesuffix("s")
+    if stem == scheme or stem.endswith("+file"):
+        return False
+    known = schemes()
+    return stem in known and scheme not in known
 
 
 def _flag(given: str, name: str) -> bool:

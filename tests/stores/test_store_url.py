@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from a2m_gateway.errors import ConfigurationError
-from a2m_gateway.store import StoreURL
+from a2m_gateway.store import StoreURL, registry
 
 
 @pytest.mark.parametrize(
@@ -26,8 +27,6 @@ from a2m_gateway.store import StoreURL
         # TLS, said in two ways.
         ("qdrants://host/docs", ("qdrant", "host", None, True, "", "docs", {})),
         ("chromas://host/docs", ("chroma", "host", None, True, "", "docs", {})),
-        ("milvuss://host/docs", ("milvus", "host", None, True, "", "docs", {})),
-        ("rediss://host/0/idx", ("redis", "host", None, True, "/0", "idx", {})),
         ("chroma://host/docs?tls=true", ("chroma", "host", None, True, "", "docs", {})),
         ("chroma://host/docs?tls=0", ("chroma", "host", None, False, "", "docs", {})),
         ("chromas://host/docs?tls=true", ("chroma", "host", None, True, "", "docs", {})),
@@ -130,6 +129,31 @@ def test_a_url_that_is_shown_says_the_same_when_it_is_read(
     port = None if embedded else 8000
     url = StoreURL(scheme, host, port, tls and not embedded, folder, name, options)
     assert StoreURL.parse(str(url)) == url
+
+
+@pytest.mark.parametrize(
+    ("text", "scheme", "tls"),
+    [
+        ("redis://host/docs", "redis", False),
+        ("rediss://host/docs", "redis", True),
+        ("foos://host/docs", "foo", True),
+        ("bars://host/docs", "bars", False),  # an adapter's own
+        ("barss://host/docs", "bars", True),
+        ("foosy://host/docs", "foosy", False),
+        ("others://host/docs", "others", False),
+        ("foo+files:///a/docs", "foo+files", False),  # a folder has no TLS
+    ],
+)
+def test_an_s_says_tls_for_whatever_adapter_is_installed(
+    monkeypatch: pytest.MonkeyPatch, text: str, scheme: str, tls: bool
+) -> None:
+    names = ["redis", "foo", "bar", "bars", "foo+file"]
+    points = [EntryPoint(name, "nowhere:adapter", registry.GROUP) for name in names]
+    monkeypatch.setattr(registry, "entry_points", lambda *, group: points)
+    url = StoreURL.parse(text)
+    assert (url.scheme, url.tls) == (scheme, tls)
+    if tls:
+        assert str(url) == text
 
 
 @pytest.mark.parametrize(("given", "wanted"), [("?x=TRUE", True), ("?x=0", False), ("", True)])
