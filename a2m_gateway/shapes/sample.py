@@ -9,16 +9,13 @@ from functools import cached_property
 from a2m_gateway.shapes.fields import value_at
 from a2m_gateway.shapes.prose import Reading, judge_field
 from a2m_gateway.shapes.times import Moment, read_time
-from a2m_gateway.store import JSON, Path, Row
+from a2m_gateway.store import DOCUMENT, JSON, Path, Row
 from a2m_gateway.store.rows import ABSENT, Absent
 
 __all__ = ["AGREEMENT", "DOCUMENT", "FieldSample", "Sample", "SampleCount"]
 
 AGREEMENT = 0.9
 """The share of a sample that must be laid out alike."""
-
-DOCUMENT = "#document"
-"""The key under which adapters put the document slot of a store that has one (Chroma)."""
 
 _DEPTH = 3
 _MOST_FIELDS = 400

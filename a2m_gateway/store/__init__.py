@@ -10,10 +10,11 @@ from a2m_gateway.store.interface import (
     Store,
     VectorField,
 )
-from a2m_gateway.store.rows import JSON, Hit, Page, Path, Row, Scalar
+from a2m_gateway.store.rows import DOCUMENT, JSON, Hit, Page, Path, Row, Scalar
 from a2m_gateway.store.url import StoreURL
 
 __all__ = [
+    "DOCUMENT",
     "JSON",
     "Adapter",
     "CollectionInfo",

@@ -19,7 +19,7 @@ from a2m_gateway.capability import (
     Support,
     ValueType,
 )
-from a2m_gateway.errors import CollectionNotFound, StoreRefused
+from a2m_gateway.errors import StoreRefused
 from a2m_gateway.store.distance import distances
 from a2m_gateway.store.filter import Filter, matches
 from a2m_gateway.store.interface import (
@@ -28,6 +28,7 @@ from a2m_gateway.store.interface import (
     Selection,
     VectorField,
 )
+from a2m_gateway.store.missing import no_such_collection
 from a2m_gateway.store.rows import JSON, Hit, Page, Row, lookup
 from a2m_gateway.store.text import contains
 from a2m_gateway.store.url import StoreURL
@@ -160,9 +161,7 @@ class MemoryConnection:
     @staticmethod
     def _held(collection: str) -> tuple[Sequence[Row], Metric]:
         if collection not in _HELD:
-            raise CollectionNotFound(
-                f"no collection {collection!r} in memory; there are {', '.join(sorted(_HELD))}"
-            )
+            raise no_such_collection("memory", collection, _HELD)
         return _HELD[collection]
 
 

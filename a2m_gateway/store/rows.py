@@ -6,12 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["ABSENT", "ID", "JSON", "Absent", "Hit", "Page", "Path", "Row", "Scalar", "lookup"]
+__all__ = [
+    "ABSENT",
+    "DOCUMENT",
+    "ID",
+    "JSON",
+    "Absent",
+    "Hit",
+    "Page",
+    "Path",
+    "Row",
+    "Scalar",
+    "lookup",
+]
 
 JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
 Scalar: TypeAlias = bool | int | float | str | None
 Path: TypeAlias = tuple[str, ...]
 """Where a value lies in ``Row.fields``: ``("metadata", "page")``."""
+
+DOCUMENT = "#document"
+"""The key in ``Row.fields`` of the document slot of a store that has one (Chroma)."""
 
 ID: Path = ("id",)
 """The path that means ``Row.id``, at whatever level the row is."""
@@ -36,7 +51,7 @@ class Row:
     Attributes:
         id: The store's id as a string.
         fields: Below the layout the raw payload; the document slot of a store that has one
-            (Chroma) is the key ``#document``. Above the layout ``content``, ``created_at``,
+            (Chroma) is the key ``DOCUMENT``. Above the layout ``content``, ``created_at``,
             ``metadata`` and what else the record carries.
         vector: As the store holds it; None where it was not asked for or there is none.
     """

@@ -11,10 +11,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from a2m_gateway.errors import StoreCorrupt
-from a2m_gateway.store import JSON, Row
+from a2m_gateway.store import DOCUMENT, JSON, Row
 
 __all__ = [
-    "DOCUMENT",
     "CollectionAnswer",
     "DatabaseAnswer",
     "ErrorAnswer",
@@ -25,9 +24,6 @@ __all__ = [
     "rows_of",
     "rows_of_query",
 ]
-
-DOCUMENT = "#document"
-"""The document's key in ``Row.fields``; Chroma refuses metadata keys that begin with ``#``."""
 
 T = TypeVar("T")
 Metadata = dict[str, Any] | None

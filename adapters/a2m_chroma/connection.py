@@ -10,16 +10,16 @@ from a2m_chroma.collection import Collection, find
 from a2m_chroma.configuration import indexed_fields, vector_field
 from a2m_chroma.profile import profile
 from a2m_chroma.store import ChromaStore
-from a2m_gateway.errors import CollectionNotFound, ConfigurationError, StoreCorrupt, StoreRefused
+from a2m_gateway.errors import ConfigurationError, StoreCorrupt, StoreRefused
 from a2m_gateway.store import CollectionInfo, CollectionSummary, Selection
 from a2m_gateway.store.fan_out import at_once
+from a2m_gateway.store.missing import no_such_collection
 
 __all__ = ["ChromaConnection"]
 
 _PAGE = 200
 _COUNTED = 50
 _AT_ONCE = 16
-_NAMED = 20
 
 
 class ChromaConnection:
@@ -96,10 +96,8 @@ class ChromaConnection:
         try:
             return await find(self._client, name)
         except NotFound:
-            names = sorted(one.name for one in await self._all())
-            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            there = f"there are {', '.join(names[:_NAMED])}{more}" if names else "there is none"
-            raise CollectionNotFound(f"chroma has no collection {name!r}; {there}") from None
+            there = [one.name for one in await self._all()]
+            raise no_such_collection("chroma", name, there) from None
 
     async def _all(self) -> list[CollectionAnswer]:
         found: dict[str, CollectionAnswer] = {}

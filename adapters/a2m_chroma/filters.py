@@ -19,9 +19,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from a2m_chroma.answers import DOCUMENT
 from a2m_chroma.patterns import equal_to
-from a2m_gateway.store import JSON, Filter, Path, Scalar
+from a2m_gateway.store import DOCUMENT, JSON, Filter, Path, Scalar
 from a2m_gateway.store.rows import ID
 
 __all__ = ["Where", "conjunction", "translate"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from a2m_chroma.answers import DOCUMENT
 from a2m_chroma.configuration import VECTOR_NAME
 from a2m_gateway.capability import (
     Claim,
@@ -15,7 +14,7 @@ from a2m_gateway.capability import (
     Support,
     ValueType,
 )
-from a2m_gateway.store import Selection, VectorField
+from a2m_gateway.store import DOCUMENT, Selection, VectorField
 
 __all__ = ["MAX_K", "profile"]
 

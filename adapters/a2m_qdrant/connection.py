@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from qdrant_client import models
 
-from a2m_gateway.errors import CollectionNotFound
 from a2m_gateway.store import CollectionInfo, CollectionSummary, Selection
+from a2m_gateway.store.missing import no_such_collection
 from a2m_qdrant.engine import Engine
 from a2m_qdrant.errors import CollectionGone
 from a2m_qdrant.filters import Pusher
@@ -17,8 +17,6 @@ from a2m_qdrant.schema import collection_info
 from a2m_qdrant.store import QdrantStore
 
 __all__ = ["QdrantConnection"]
-
-_NAMED = 20
 
 
 class QdrantConnection:
@@ -80,13 +78,6 @@ class QdrantConnection:
             info = await self._engine.describe(collection)
             count = await self._engine.count(collection, models.CountRequest(exact=True))
         except CollectionGone:
-            there = await self._engine.collections()
-            raise CollectionNotFound(_not_found(collection, there)) from None
+            there = [one.name for one in await self._engine.collections()]
+            raise no_such_collection("qdrant", collection, there) from None
         return collection_info(collection, count, info, self._engine.notes), info
-
-
-def _not_found(collection: str, there: Sequence[CollectionSummary]) -> str:
-    names = [repr(summary.name) for summary in there[:_NAMED]]
-    more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
-    listed = f"there are {', '.join(names)}{more}" if names else "there is none at all"
-    return f"Qdrant has no collection {collection!r}; {listed}"

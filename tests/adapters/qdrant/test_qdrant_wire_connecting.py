@@ -87,7 +87,7 @@ async def test_collections_and_what_is_missing(server: Any, connect: Any) -> Non
     server.answers["GET /collections/nope"] = httpx.Response(
         404, json={"status": {"error": "Not found: Collection `nope` doesn't exist!"}}
     )
-    with pytest.raises(CollectionNotFound, match="'b', 'docs'"):
+    with pytest.raises(CollectionNotFound, match="'nope'; there are b, docs"):
         await connection.describe("nope")
     for name in ("", ".", ".."):
         with pytest.raises(CollectionNotFound):
