@@ -37,7 +37,8 @@ def test_as_json(command: ForkedCommands) -> None:
     ]
     assert [record["id"] for record in report["sample"]] == ["r-0", "r-1", "r-2"]
     assert set(report["ranking"]) == {
-        "embedder", "embedder_remote", "embedder_reason", "words", "words_reason", "words_weight", "words_left_out",
+        "embedder", "embedder_remote", "embedder_reason",
+        "words", "words_reason", "words_weight", "words_left_out",
     }  # fmt: skip
     assert report["ranking"]["embedder"] is None
     assert "384" in report["ranking"]["embedder_reason"]
