@@ -15,8 +15,8 @@ from statistics import median
 
 from a2m_gateway.embedding.interface import Embedder
 from a2m_gateway.embedding.names import is_vague, same_model
-from a2m_gateway.embedding.text import is_encodable
 from a2m_gateway.store import VectorField
+from a2m_gateway.store.text import is_text
 
 __all__ = ["Certainty", "Evidence", "Fit", "StoredPassage", "assess"]
 
@@ -190,7 +190,7 @@ def _chosen(passages: Iterable[StoredPassage], width: int) -> list[StoredPassage
     usable = {
         passage.text: passage
         for passage in passages
-        if passage.text.strip() and is_encodable(passage.text)
+        if passage.text.strip() and is_text(passage.text)
         if len(passage.vector) == width and any(passage.vector)
     }
     by_length = sorted(usable.values(), key=lambda passage: abs(len(passage.text) - _IDEAL_LENGTH))
