@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
@@ -74,6 +75,23 @@ async def test_a_proxy_that_speaks_no_http_is_refused_and_not_shown(
     with pytest.raises(ConfigurationError, match="HTTP_PROXY") as refused:
         await ask("chroma", "db.invalid:8000")
     assert "s3cret" not in str(refused.value)
+
+
+def test_certificates_are_read_once_and_for_tls_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take 20 ms of the start, and of the event loop."""
+    network = pytest.importorskip("a2m_chroma.network", reason="needs a2m-gateway[chroma]")
+    read: list[object] = []
+    load = ssl.SSLContext.load_verify_locations
+
+    def watched(context: ssl.SSLContext, *args: object, **more: object) -> None:
+        read.append(context)
+        load(context, *args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", watched)
+    network.network("http://db.invalid:8000", direct=True)
+    assert read == []
+    transport = network.network("https://db.invalid:8000", direct=True)
+    assert read == [transport.ssl_context]
 
 
 async def test_no_proxy_is_minded(monkeypatch: pytest.MonkeyPatch, proxy: ListeningProxy) -> None:
