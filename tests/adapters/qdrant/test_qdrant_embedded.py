@@ -115,7 +115,7 @@ async def test_what_a_folder_holds_is_told(many: Any) -> None:
     assert described.count == 2
     assert described.metadata == {"embedding": "m1"}
     assert any("pickles" in note and "warning" in note for note in described.notes)
-    with pytest.raises(CollectionNotFound, match="'bare', 'empty', 'ids', 'named'"):
+    with pytest.raises(CollectionNotFound, match="there are bare, empty, ids, named"):
         await many.describe("nope")
     with pytest.raises(CollectionNotFound):
         await many.open("", Selection())
