@@ -12,6 +12,8 @@ import pytest
 from raw_http import Running, one_response
 from stub_responder import Stub
 
+from a2m_gateway.transports.http.connection import MAX_HEAD_BYTES
+
 Serve = Callable[..., Awaitable[Running]]
 Line = Callable[..., bytes]
 Eventually = Callable[[Callable[[], object]], Awaitable[None]]
@@ -186,6 +188,29 @@ async def test_a_slow_call_is_not_a_late_body(
     assert status(await asked) == 200
 
 
+@pytest.mark.requirement("8.3-transport-failure-status")
+@pytest.mark.parametrize("together", [True, False], ids=["one write", "two writes"])
+async def test_the_size_of_a_head_is_exact(
+    stub: Stub, serve_http: Serve, request_line: Line, together: bool
+) -> None:
+    running = await serve_http(stub)
+    body = request_line(1, "echo")
+    head = running.head(JSON, f"Content-Length: {len(body)}")
+    for spare, expected in ((0, 200), (1, 431), (10_000, 431)):
+        padding = b"X: " + b"x" * (MAX_HEAD_BYTES + spare - len(head) - 5) + b"\r\n"
+        padded = head[:-2] + padding + b"\r\n"
+        assert len(padded) == MAX_HEAD_BYTES + spare
+        reader, writer = await running.connect()
+        # uvloop and asyncio read up to 256 KiB at once, of what has arrived by then.
+        writer.write(padded[:40_000])
+        if not together:
+            await asyncio.sleep(0)
+        writer.write(padded[40_000:] + body)
+        async with asyncio.timeout(10):
+            assert status(await one_response(reader)) == expected
+        writer.close()
+
+
 @pytest.mark.parametrize(
     "junk",
     [
@@ -198,13 +223,46 @@ async def test_a_head_without_end(stub: Stub, serve_http: Serve, junk: bytes) ->
     running = await serve_http(stub)
     reader, writer = await running.connect()
     writer.write(running.head()[:-2] + junk)
-    try:
-        answer = await until_closed(reader)
-    except ConnectionError:
-        answer = b"HTTP/1.1 431 "  # cut off while sending
-    assert status(answer) in {400, 431}
+    assert status(await until_closed(reader)) in {400, 431}
     assert stub.calls == []
     writer.close()
+
+
+@pytest.mark.parametrize("megabytes", [1, 20])
+async def test_who_is_refused_while_it_sends_gets_to_see_why(
+    stub: Stub, serve_http: Serve, megabytes: int, eventually: Eventually
+) -> None:
+    """With ``Connection: close``: the answer comes at once, and all may be sent nevertheless."""
+    stub.max_request_bytes = 1000
+    running = await serve_http(stub)
+    reader, writer = await running.connect()
+    size = megabytes * 1_000_000
+    writer.write(running.head(JSON, f"Content-Length: {size}", "Connection: close"))
+    async with asyncio.timeout(10):
+        assert status(await one_response(reader)) == 413
+        for _ in range(megabytes):
+            writer.write(b"x" * 1_000_000)
+            await writer.drain()
+        assert await reader.read() == b""
+    writer.close()
+    await writer.wait_closed()
+    await eventually(lambda: not running.connections)
+
+
+async def test_who_is_refused_and_goes_on_has_an_end(
+    stub: Stub, serve_http: Serve, eventually: Eventually
+) -> None:
+    stub.max_request_bytes = 1000
+    running = await serve_http(stub, receive_timeout=0.6)
+    head = running.head(JSON, CHUNKED, "Connection: close") + b"800\r\n" + b"x" * 2048
+    reader, writer = await running.connect()
+    writer.write(head)
+    assert status(await until_closed(reader)) == 413
+    await eventually(lambda: not running.connections)  # though it keeps its side open
+    writer.close()
+    _, writer = await running.connect()
+    writer.write(head + b"\r\n")
+    assert await sent_until_cut_off(writer, b"x" * 65536) < 3000
 
 
 async def test_trailers_are_no_headers_and_have_an_end(
@@ -244,20 +302,6 @@ async def test_what_is_no_http_is_refused(
     assert 400 <= status(await running.send(raw)) < 500
     assert stub.calls == []
     assert status(await running.send(running.post(request_line(1, "echo")))) == 200
-
-
-async def test_websockets_are_not_served(stub: Stub, serve_http: Serve) -> None:
-    running = await serve_http(stub)
-    answer = await running.send(
-        running.head(
-            "Connection: Upgrade",
-            "Upgrade: websocket",
-            "Sec-WebSocket-Version: 13",
-            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-            line="GET / HTTP/1.1",
-        )
-    )
-    assert status(answer) == 405
 
 
 @pytest.mark.parametrize("how", ["close", "abort", "half close"])

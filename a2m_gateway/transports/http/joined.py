@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 __all__ = ["JoinedWrites"]
@@ -13,11 +14,21 @@ class JoinedWrites:
 
     uvicorn writes a response's head and body one after the other, and uvloop sends each at once:
     two system calls here, and two wake-ups of the client for every answer.
+
+    Args:
+        close: Called once all was written, in place of the transport's own ``close``.
     """
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        transport: asyncio.Transport,
+        loop: asyncio.AbstractEventLoop,
+        close: Callable[[], None],
+    ) -> None:
         self._transport = transport
         self._loop = loop
+        self._close = close
+        self._closing = False
         self._held: list[bytes] = []
 
     def write(self, data: bytes) -> None:
@@ -27,7 +38,11 @@ class JoinedWrites:
 
     def close(self) -> None:
         self._flush()
-        self._transport.close()
+        self._closing = True
+        self._close()
+
+    def is_closing(self) -> bool:
+        return self._closing or self._transport.is_closing()
 
     def abort(self) -> None:
         self._held.clear()
