@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -78,9 +81,41 @@ def serve_command(
     if http is not None or not (stdio or unix):
         wanted = http_settings(table, http, allow_unauthenticated=allow_unauthenticated)
     try:
-        run(_serve(choice, wanted, stdio, unix))
+        run(_until_ended(choice, wanted, stdio, unix))
     except ConfigurationError as error:
         raise renamed(error, "http.listen" if http is None else "--http") from None
+
+
+async def _until_ended(
+    choice: Choice, wanted: HttpSettings | None, stdio: bool, unix: Path | None
+) -> None:
+    with _cancelled_by_sigterm():
+        await _serve(choice, wanted, stdio, unix)
+
+
+@contextmanager
+def _cancelled_by_sigterm() -> Iterator[None]:
+    """Have SIGTERM end the opening of a store as a success; ``serve`` then takes the signal over.
+
+    SIGINT needs nothing: asyncio cancels the task, and raises KeyboardInterrupt.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    asked = False
+
+    def end() -> None:
+        nonlocal asked
+        asked = True
+        if task is not None:
+            task.cancel()
+
+    # Not the main thread, or a platform without: then it ends this process as any other.
+    with suppress(NotImplementedError, RuntimeError, ValueError):
+        loop.add_signal_handler(signal.SIGTERM, end)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not asked:
+            raise
 
 
 async def _serve(
