@@ -7,6 +7,7 @@ way to the parent. What the engine prints goes to standard error.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import signal
@@ -15,6 +16,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Mapping
+from io import RawIOBase
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
@@ -48,11 +50,10 @@ def main() -> None:
     if order is None:
         return
     inbox = _Inbox(requests)
-    answers.write(_started(inbox, order))
-    answers.flush()
-    while (request := inbox.next()) is not None:
-        answers.write(_answer(inbox, request))
-        answers.flush()
+    with contextlib.suppress(BrokenPipeError):  # the parent has gone, as the inbox will tell
+        _send(answers, _started(inbox, order))
+        while (request := inbox.next()) is not None:
+            _send(answers, _answer(inbox, request))
     close = getattr(inbox.engine, "close", None)
     if close is not None:
         close()
@@ -82,9 +83,16 @@ class _Inbox:
         os._exit(1)  # the engine hangs, and nobody is left to kill this
 
 
-def _private_pipes() -> tuple[BinaryIO, BinaryIO]:
+def _send(answers: RawIOBase, framed: bytes) -> None:
+    left = memoryview(framed)
+    while left:
+        left = left[answers.write(left) or 0 :]
+
+
+def _private_pipes() -> tuple[BinaryIO, RawIOBase]:
     requests = os.fdopen(os.dup(0), "rb")
-    answers = os.fdopen(os.dup(1), "wb")
+    # Without a buffer, which would be flushed again, and fail again, at the end.
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)

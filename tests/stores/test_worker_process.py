@@ -21,7 +21,7 @@ from a2m_gateway.errors import (
     StoreUnavailable,
 )
 from a2m_gateway.store.worker_child import Child
-from a2m_gateway.store.worker_main import HEADER
+from a2m_gateway.store.worker_main import HEADER, frame
 from a2m_gateway.store.worker_process import WorkerProcess
 
 ENGINE = '''
@@ -395,3 +395,30 @@ async def test_the_child_ends_with_its_parent(make: Make, tmp_path: Path, end: i
     parent.send_signal(end)
     await parent.wait()
     await until(lambda: not is_running(child))
+
+
+async def test_an_answer_that_nobody_reads_any_more_is_no_error(make: Make, tmp_path: Path) -> None:
+    """As when the parent was killed in a call: the engine closes, and nothing is printed."""
+    make()  # writes the engine's module
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "a2m_gateway.store.worker_main"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    arguments = {"folder": str(tmp_path)}
+    process.stdin.write(frame({"factory": "worker_test_engine:Engine", "arguments": arguments}))
+    async with asyncio.timeout(20):
+        await process.stdout.readexactly(HEADER.size)
+    process.stdin.write(frame({"id": 1, "method": "wait", "arguments": {}}))
+    await until((tmp_path / "waiting").exists)
+    process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
+    process.stdin.close()
+    (tmp_path / "go").touch()
+    async with asyncio.timeout(20):
+        _, printed = await process.communicate()
+    assert (process.returncode, printed) == (0, b"")
+    assert (tmp_path / "closed").exists()
