@@ -25,6 +25,7 @@ _NOTES = (
     "Qdrant's own models are let through, but open no folder whose origin is unknown",
     "local mode loads every collection of the folder into memory and compares every vector; from "
     "20,000 points on a server is the better place",
+    "NaN and infinities in a payload are shown, and found, as null, as Qdrant's REST shows them",
     "the folder stays locked while it is served; a .lock file is all that is written there",
 )
 

@@ -29,6 +29,8 @@ class LocalModeEngine:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._local = open_folder(FilePath(folder))
+        for held in self._local.collections.values():
+            held.payload[:] = [_finite(payload) for payload in held.payload]
 
     def collections(self) -> list[dict[str, object]]:
         return [
@@ -143,7 +145,7 @@ def _refused(call: Callable[[], Any]) -> Any:
 
 
 def _points(records: Iterable[models.Record | models.ScoredPoint]) -> msgspec.Raw:
-    """As JSON; a number that is not finite becomes null there, as in a server's answer."""
+    """As JSON; a score that is not finite becomes null there, as in a server's answer."""
     points = [_point(record) for record in records]
     try:
         return msgspec.Raw(msgspec.json.encode(points))
@@ -169,6 +171,25 @@ def _vector(vector: object) -> object:
     if isinstance(vector, Mapping):
         return {name: _vector(one) for name, one in vector.items()}
     return vector.model_dump() if isinstance(vector, BaseModel) else vector
+
+
+def _finite(payload: dict[str, Any]) -> dict[str, Any]:
+    """With null for NaN and infinities, so that a filter finds what is shown."""
+    try:
+        shown: dict[str, Any] = _shown(payload)
+    except RecursionError:
+        return payload  # ``_points`` names the point
+    return shown
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _shown(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_shown(one) for one in value]
+    return value
 
 
 def _encodes(point: object) -> bool:
@@ -198,4 +219,4 @@ def _kind(value: object) -> str | None:
         return None
     if isinstance(value, str):
         return "time" if to_order_value(value) is not None else None
-    return "number" if math.isfinite(value) else None
+    return "number"

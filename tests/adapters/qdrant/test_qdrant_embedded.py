@@ -115,6 +115,7 @@ async def test_what_a_folder_holds_is_told(many: Any) -> None:
     assert described.count == 2
     assert described.metadata == {"embedding": "m1"}
     assert any("pickles" in note and "warning" in note for note in described.notes)
+    assert any("NaN" in note and "null" in note for note in described.notes)
     with pytest.raises(CollectionNotFound, match="there are bare, empty, ids, named"):
         await many.describe("nope")
     with pytest.raises(CollectionNotFound):
@@ -223,6 +224,16 @@ async def test_payloads_come_back_as_they_lie(open_store: Any) -> None:
     assert found[uuid_of(2)] == {"nan": None}, "as a server's JSON has it"
 
 
+async def test_what_is_shown_as_null_is_found_as_null(open_store: Any) -> None:
+    values = {1: float("nan"), 2: float("inf"), 3: -float("inf"), 4: None, 5: 1.5, 6: 0.0}
+    rows = [row(n, {"a": {"b": value, "l": [value]}}, None) for n, value in values.items()]
+    store = await open_store(rows)
+    wanted = [Condition(paths=(("a", "b"),), values=(None,))]
+    found = {one.id: one.fields for one in (await store.scan(wanted)).rows}
+    shown = {"a": {"b": None, "l": [None]}}
+    assert found == {uuid_of(n): shown for n in (1, 2, 3, 4)}
+
+
 async def test_what_is_no_json_names_the_point(open_store: Any) -> None:
     store = await open_store([row(1, {"t": "\ud800"}), row(2, {})], config={"width": 2})
     with pytest.raises(StoreCorrupt, match=uuid_of(1)):
@@ -280,9 +291,7 @@ async def test_times_are_ordered_across_offsets(open_store: Any) -> None:
     assert found == [ats[1], ats[0], ats[2], ats[3]]
 
 
-@pytest.mark.parametrize(
-    "odd", ["not a time", True, [1, 2], {"x": 1}, "2026-01-01", float("nan")], ids=str
-)
+@pytest.mark.parametrize("odd", ["not a time", True, [1, 2], {"x": 1}, "2026-01-01"], ids=str)
 async def test_an_order_by_mixed_values_is_not_claimed(open_store: Any, odd: Any) -> None:
     """Local mode would leave some out, and sort times among numbers."""
     store = await open_store([row(1, {"at": 1}, None), row(2, {"at": odd}, None)],
@@ -290,3 +299,15 @@ async def test_an_order_by_mixed_values_is_not_claimed(open_store: Any, odd: Any
     assert store.profile.orderings == {Ordering()}
     with pytest.raises(StoreRefused, match="no such order"):
         await store.scan(order=NEWEST)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), float("inf")], ids=str)
+async def test_what_is_shown_as_null_has_no_place_in_an_order(
+    open_store: Any, missing: float | None
+) -> None:
+    """``Store.scan``: a row that lacks the field comes after all others or not at all."""
+    rows = [row(n, {"at": at}, None) for n, at in enumerate([2, missing, 1])]
+    store = await open_store(rows, order_path=("at",))
+    for order, expected in ((NEWEST, [0, 2]), (OLDEST, [2, 0])):
+        ids = [one.id for one in await everything(store, order)]
+        assert ids[:2] == [uuid_of(n) for n in expected]
