@@ -12,6 +12,7 @@ from stub_responder import Stub
 
 Serve = Callable[..., Awaitable[Running]]
 Line = Callable[..., bytes]
+Eventually = Callable[[Callable[[], object]], Awaitable[None]]
 
 JSON = "Content-Type: application/json"
 # As curl --http2 and Java's HttpClient send them.
@@ -52,6 +53,7 @@ async def test_the_body_is_read_and_the_connection_goes_on(
     stub: Stub,
     serve_http: Serve,
     request_line: Line,
+    eventually: Eventually,
     upgrade: tuple[str, ...],
     chunked: bool,
     cut: str,
@@ -65,10 +67,11 @@ async def test_the_body_is_read_and_the_connection_goes_on(
             writer.write(head + body)
         else:
             writer.write(head)
+            await eventually(lambda: running.tasks)  # of a head that has arrived
             size = 1 if cut == "byte by byte" else len(body)
             for start in range(0, len(body), size):
-                await asyncio.sleep(0.005 if cut == "later" else 0)
                 writer.write(body[start : start + size])
+                await asyncio.sleep(0)
         async with asyncio.timeout(10):
             assert result_id(await one_response(reader)) == 1
         assert len(stub.calls) == number + 1
