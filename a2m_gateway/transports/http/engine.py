@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterator
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from a2m_gateway.transports.http.binding import BACKLOG
 from a2m_gateway.transports.http.connection import connection_class
@@ -24,7 +24,7 @@ it: a server that does may do it just as the next request is on its way."""
 class Engine(uvicorn.Server):
     """Tells when it answers, leaves signals alone, and ends what it cancels."""
 
-    def __init__(self, app: FastAPI, settings: HttpSettings) -> None:
+    def __init__(self, app: ASGIApp, settings: HttpSettings) -> None:
         super().__init__(_config(app, settings))
         self.ready = asyncio.Event()
 
@@ -48,7 +48,7 @@ class Engine(uvicorn.Server):
             connection.transport.abort()
 
 
-def _config(app: FastAPI, settings: HttpSettings) -> uvicorn.Config:
+def _config(app: ASGIApp, settings: HttpSettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         loop="none",
