@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from a2m_gateway.shapes.node import RESERVED
+from a2m_gateway.shapes.record import WHOLE
 from a2m_gateway.shapes.sample import DOCUMENT
 from a2m_gateway.shapes.shape import Decoding, NodeCopies, Shape
 from a2m_gateway.store import Condition, Filter, Path
@@ -39,6 +40,8 @@ def _raw_paths(condition: Condition, shape: Shape) -> tuple[Path, ...] | None:
     is in the canonical one.
     """
     raw: list[Path] = []
+    if not shape.is_flat and sum(_may_be_there(path, shape) for path in condition.paths) > 1:
+        return None  # a field that only a misfit shows would decide for every record
     for position, path in enumerate(condition.paths):
         if not _may_be_there(path, shape):
             continue
@@ -94,10 +97,12 @@ def _metadata(path: Path, condition: Condition, shape: Shape) -> tuple[Path, ...
         return (inside,)
     if path[0] == shape.metadata[-1]:
         return None  # metadata that is no object is kept under its own name
-    time = shape.created_at
-    if time and path[0] == time[-1] and time[: len(shape.metadata)] != shape.metadata:
-        return inside, (*time, *path[1:])  # a time beside the metadata is kept in it
-    return (inside,)
+    if not path[0].strip(WHOLE):
+        return None  # it may hold what is beside metadata of the same name
+    time = shape.created_at or ()
+    if len(time) > 1 and path[0] == time[-1] and time[: len(shape.metadata)] != shape.metadata:
+        return None  # a time beside the metadata is kept in it, a misfit's where it lies
+    return inside, path  # beside the metadata: a misfit is shown whole
 
 
 def _node_metadata(path: Path, condition: Condition, shape: Shape) -> tuple[Path, ...] | None:

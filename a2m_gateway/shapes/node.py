@@ -36,14 +36,20 @@ class Node:
 
 
 def read_node(text: JSON | Absent) -> Node | None:
-    """The node that ``text`` is the JSON of, or None: it must be an object with an ``id_``."""
+    """The node that ``text`` is the JSON of, or None.
+
+    It must be an object with an ``id_``, and have a text and metadata of their types, if any:
+    what else they hold would be in no record.
+    """
     if not isinstance(text, str):
         return None
     value = _parse(text)
     if not isinstance(value, dict) or not isinstance(value.get("id_"), str):
         return None
-    metadata = value.get("metadata")
-    return Node(_text_of(value), metadata if isinstance(metadata, dict) else {})
+    written, metadata = value.get("text"), value.get("metadata")
+    if not isinstance(written, str | None) or not isinstance(metadata, dict | None):
+        return None
+    return Node(_text_of(value), metadata or {})
 
 
 def _text_of(node: Mapping[str, JSON]) -> str:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from a2m_gateway.errors import UnrecognisedLayout
+from a2m_gateway.protocol.timestamps import EPOCH
 from a2m_gateway.shapes.bookkeeping import bookkeeping
 from a2m_gateway.shapes.creation import time_candidates, time_sentences, told_time, with_kind
 from a2m_gateway.shapes.fields import EVERYTHING, format_field
 from a2m_gateway.shapes.options import LayoutOptions
+from a2m_gateway.shapes.record import RecordReader
 from a2m_gateway.shapes.refusal import refuse
 from a2m_gateway.shapes.sample import Sample, SampleCount
 from a2m_gateway.shapes.shape import Recognition, Shape
@@ -117,7 +119,9 @@ def _empty(info: CollectionInfo, options: LayoutOptions, engine: str) -> Match:
     count = SampleCount(0, 0)
     if options.text_field is not None:
         shape = Shape("the named fields", options.text_field, options.metadata_field or EVERYTHING)
-        return Match(shape, count, ("the collection is empty: its layout is taken from the options",))
+        return Match(
+            shape, count, ("the collection is empty: its layout is taken from the options",)
+        )
     if engine.startswith("chroma"):
         return Match(CHROMA, count, ("the collection is empty: its document will be the text",))
     raise UnrecognisedLayout(
@@ -149,14 +153,26 @@ def _parts(shape: Shape, sample: Sample) -> tuple[str, ...]:
         )
     if shape.node is not None:
         sentences.append("metadata is the node's; the ids of its document are not shown")
-        return tuple(sentences)
+        return (*sentences, *_misfits(shape, sample))
     if shape.is_flat:
         sentences.append("metadata is every field but the text")
-        return tuple(sentences)
+        return (*sentences, *_misfits(shape, sample))
     sentences.append(f"metadata is `{format_field(shape.metadata)}`")
     used = {path[0] for path in (shape.text, shape.metadata, shape.id, shape.created_at) if path}
-    hidden = [format_field((name,)) for name in sample.top if name not in used]
+    fitting = Sample([row for row in sample.rows if RecordReader(shape, EPOCH).has_text(row)])
+    hidden = [format_field((name,)) for name in fitting.top if name not in used]
     if hidden:
         shown = ", ".join(f"`{name}`" for name in hidden)
         sentences.append(f"not shown: {shown}; --metadata-field '*' would show every field")
-    return tuple(sentences)
+    return (*sentences, *_misfits(shape, sample))
+
+
+def _misfits(shape: Shape, sample: Sample) -> tuple[str, ...]:
+    reader = RecordReader(shape, EPOCH)
+    count = sample.count(lambda row: not reader.has_text(row))
+    if not count.agreeing:
+        return ()
+    return (
+        f"{count} have no text at `{format_field(shape.text)}`: they are shown with empty content "
+        "and all their fields as metadata",
+    )

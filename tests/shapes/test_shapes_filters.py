@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -23,7 +24,7 @@ KEYS = st.sampled_from(
     [
         "text", "metadata", "meta", "id", "role", "created_at", "content", "data", "ts", "group",
         "tenant_id", "doc_id", "_node_content", "_node_type", "#document", "a.b", "a", "b", "",
-        'say "hi"', "\\", "metadata.a", "名前", "\x00", "$and", "page",
+        'say "hi"', "\\", "metadata.a", "名前", "\x00", "$and", "page", "*", "**",
     ]
 )  # fmt: skip
 SCALARS = st.sampled_from(
@@ -54,11 +55,28 @@ def nodes(draw: Any) -> dict[str, Any]:
     return payload
 
 
+@st.composite
+def records(draw: Any, shape: Shape) -> dict[str, Any]:
+    """Payloads of a layout, and such as don't fit it: no text, or fields that the metadata has."""
+    payload: dict[str, Any] = draw(PAYLOADS)
+    metadata = draw(st.dictionaries(KEYS, VALUES, max_size=4))
+    if not shape.is_flat:
+        payload[shape.metadata[0]] = draw(st.just(metadata) | VALUES)
+    for name in draw(
+        st.lists(st.sampled_from(sorted(metadata)), max_size=2) if metadata else st.just([])
+    ):
+        payload.setdefault(name, draw(VALUES))
+    if draw(st.booleans()):
+        payload[shape.text[0]] = draw(st.sampled_from(["x", "user", ""]) | VALUES)
+    return payload
+
+
 SHAPES = {
     "flat": Shape("flat", ("text",), created_at=("ts",)),
     "chroma": Shape("chroma", ("#document",)),
     "nested": Shape("nested", ("text",), ("metadata",), created_at=("metadata", "ts")),
     "time beside": Shape("nested", ("text",), ("metadata",), created_at=("ts",)),
+    "time deep beside": Shape("n", ("text",), ("metadata",), created_at=("a", "ts")),
     "time deep in the metadata": Shape(
         "n", ("text",), ("metadata",), created_at=("metadata", "a", "ts")
     ),
@@ -118,12 +136,15 @@ PATHS = (
 @given(data=st.data())
 def test_no_row_is_lost(name: str, data: st.DataObject) -> None:
     shape = SHAPES[name]
-    payload = data.draw(nodes() if shape.node else PAYLOADS)
+    payload = data.draw(nodes() if shape.node else records(shape))
     own = payload.get("id")
     raw = Row(str(uuid5(NAMESPACE, own)) if isinstance(own, str) else "raw", payload)
     reader = RecordReader(shape, EPOCH)
     canonical = reader.read(raw)
-    paths = data.draw(PATHS)
+    metadata: Any = canonical.fields["metadata"]
+    shown: list[str] = sorted(metadata)
+    named = st.sampled_from(shown).map(where) if shown else PATHS
+    paths = data.draw(PATHS | named)
     # Half of the time what the row really has, so that conditions do match.
     seen = [_at(canonical, path) for path in paths]
     scalars = [one for one in seen if one is None or isinstance(one, str | int | float)]
@@ -133,6 +154,31 @@ def test_no_row_is_lost(name: str, data: st.DataObject) -> None:
     hidden = shape.tenant is not None and not matches(raw, translate((), shape))
     if matches(canonical, conditions) and not hidden:
         assert matches(raw, translate(conditions, shape))
+
+
+NESTED = [name for name, shape in SHAPES.items() if not shape.is_flat and shape.node is None]
+
+
+@pytest.mark.parametrize("name", NESTED)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_nothing_of_a_record_without_text_is_lost(name: str, data: st.DataObject) -> None:
+    shape = SHAPES[name]
+    payload = data.draw(records(shape))
+    if isinstance(_at(Row("raw", payload), shape.text), str):
+        del payload[shape.text[0]]
+    row = RecordReader(replace(shape, decoding=Decoding.NONE), EPOCH).read(Row("raw", payload))
+    shown: Any = row.fields["metadata"]
+    assert row.fields["content"] == ""
+    inner = payload.get(shape.metadata[0])
+    nested: Any = inner if isinstance(inner, dict) else {}
+    kept = None if isinstance(inner, dict) else shape.metadata[0]
+    beside = {k: v for k, v in payload.items() if k in {kept} or k != shape.metadata[0]}
+    clashing = {k: v for k, v in beside.items() if k in nested}
+    expected = {**beside, **nested}
+    if clashing:
+        expected[next(key for key in ("*", "**", "***") if key not in expected)] = clashing
+    assert json.dumps(shown, sort_keys=True) == json.dumps(expected, sort_keys=True)
 
 
 def _at(row: Row, path: Sequence[str]) -> Any:
@@ -187,6 +233,18 @@ def _node(**metadata: Any) -> str:
         ("flat", {"id": "own"}, (("metadata", "id"),), "own"),
         ("nested", {"metadata": {}}, where("content"), ""),
         ("nested", {"text": 5, "metadata": {}}, where("content"), ""),
+        ("nested", {"page_content": "t", "page": 7}, where("page"), 7),
+        ("nested", {"page": 7, "metadata": {"page": 8}}, where("page"), 8),
+        ("nested", {"text": 5}, (("metadata", "text"),), 5),
+        ("time deep beside", {"ts": 6, "a": {"ts": 5}}, where("ts"), 6),
+        (
+            "nested",
+            {"text": "t", "a": "hidden", "metadata": {"b": "x"}},
+            (("metadata", "a"), ("metadata", "b")),
+            "x",
+        ),
+        ("nested", {"a": 1, "metadata": {"a": 2}}, (("metadata", "*", "a"),), 1),
+        ("nested", {"id": "own"}, (("metadata", "id"),), "own"),
     ],
 )
 def test_rows_that_a_plainer_translation_would_lose(
@@ -201,17 +259,17 @@ def test_rows_that_a_plainer_translation_would_lose(
 @pytest.mark.parametrize(
     ("name", "paths", "values", "raw"),
     [
-        ("nested", where("page"), (1,), (("metadata", "page"),)),
+        ("nested", where("page"), (1,), (("metadata", "page"), ("page",))),
         ("flat", where("page"), (1,), (("page",),)),
         ("flat", where("role"), ("user",), (("role",),)),
         ("mem0", where("role"), ("user",), (("role",), ("role",))),
-        ("nested", where("role"), ("user",), (("metadata", "role"),)),
+        ("nested", where("role"), ("user",), (("metadata", "role"), ("role",))),
         ("nested", where("content"), ("x",), (("text",),)),
         ("nested", where("id"), ("x",), (("id",),)),
-        ("nested", where("a.b"), ("x",), (("metadata", "a.b"),)),
-        ("nested", (("metadata", "a", "b"),), ("x",), (("metadata", "a", "b"),)),
+        ("nested", where("a.b"), ("x",), (("metadata", "a.b"), ("a.b",))),
+        ("nested", (("metadata", "a", "b"),), ("x",), (("metadata", "a", "b"), ("a", "b"))),
         ("copied node", where("page"), (1,), (("page",),)),
-        ("python repr", where("page"), (1,), (("metadata", "page"),)),
+        ("python repr", where("page"), (1,), (("metadata", "page"), ("page",))),
     ],
 )
 def test_what_can_be_said_is_said(
@@ -255,5 +313,7 @@ async def test_pushed_filters_reach_the_raw_store(
     store, _, _ = await open_shaped(connect(built), "docs")
     page = await store.scan((Condition((("metadata", "page"),), (7,)),))
     assert [row.id for row in page.rows] == ["7"]
-    assert store.inner.asked[-1] == (Condition((("metadata", "page"),), (7,)),)  # type: ignore[attr-defined]
+    assert store.inner.asked[-1] == (  # type: ignore[attr-defined]
+        Condition((("metadata", "page"), ("page",)), (7,)),
+    )
     assert await store.count((Condition((("metadata", "page"),), (7, 8)),)) == 2
