@@ -42,6 +42,9 @@ async def open_shaped(
 ) -> tuple[ShapedStore, Recognition, CollectionInfo]:
     """Sample a collection, recognise its layout, and open it so.
 
+    With ``id_field`` the whole collection is read once, for a field that several records share
+    would make all but one of them vanish.
+
     Raises:
         CollectionNotFound: Names what there is.
         UnrecognisedLayout: Names the candidates and the options that would settle it.
@@ -63,6 +66,8 @@ async def open_shaped(
         store = ShapedStore(
             inner, recognition, created_at_default=options.created_at_default, clock=clock
         )
+        if options.id_field is not None and shape.id_namespace is None:
+            await store.check_ids()
     except BaseException:
         await inner.aclose()
         raise

@@ -14,6 +14,7 @@ from a2m_gateway.shapes.conditions import translate
 from a2m_gateway.shapes.fields import format_field
 from a2m_gateway.shapes.record import RecordReader
 from a2m_gateway.shapes.shape import NodeCopies, Recognition, Shape
+from a2m_gateway.shapes.uniqueness import check_unique, refuse_namesakes
 from a2m_gateway.store import Condition, Filter, Hit, Page, Row, Scalar, Store
 from a2m_gateway.store.rows import ID
 
@@ -69,20 +70,16 @@ class ShapedStore:
         if namespace is not None:
             derived = [str(uuid5(namespace, one)) for one in ids]
             return self._named(await self.inner.get([*derived, *ids], vectors=vectors), ids)
-        own = self._named(await self.inner.get(ids, vectors=vectors), ids)
-        return await self._sought(ids, own, vectors)
+        return await self._sought(ids, vectors)
 
     async def search(
         self, vector: Sequence[float], k: int, conditions: Filter = (), *, vectors: bool = False
     ) -> Sequence[Hit]:
         raw = translate(conditions, self._shape)
         hits = await self.inner.search(vector, k, raw, vectors=vectors)
-        now = self._clock()
-        return [
-            Hit(self._reader.read(hit.row), hit.distance)
-            for hit in hits
-            if not self._reader.is_hidden(hit.row, now)
-        ]
+        served = [hit for hit in hits if self._is_served(hit.row)]
+        self._refuse_namesakes(hit.row for hit in served)
+        return [Hit(self._reader.read(hit.row), hit.distance) for hit in served]
 
     async def search_text(
         self,
@@ -119,27 +116,45 @@ class ShapedStore:
     async def aclose(self) -> None:
         await self.inner.aclose()
 
+    async def check_ids(self) -> None:
+        """Read the whole collection to see that no two records have one id.
+
+        Raises:
+            ConfigurationError: The field that holds the ids is not unique.
+        """
+        if self._shape.id is not None:
+            await check_unique(self.inner, self._reader, self._shape.id, self._is_served)
+
+    def _is_served(self, row: Row) -> bool:
+        return not self._reader.is_hidden(row, self._clock())
+
+    def _refuse_namesakes(self, rows: Iterable[Row]) -> None:
+        if self._shape.id is not None:
+            refuse_namesakes(rows, self._reader)
+
     def _shown(self, rows: Iterable[Row]) -> list[Row]:
-        now = self._clock()
-        return [self._reader.read(row) for row in rows if not self._reader.is_hidden(row, now)]
+        served = [row for row in rows if self._is_served(row)]
+        self._refuse_namesakes(served)
+        return [self._reader.read(row) for row in served]
 
     def _named(self, rows: Iterable[Row], ids: Sequence[str]) -> list[Row]:
         wanted = set(ids)
-        return [row for row in self._shown(rows) if row.id in wanted]
+        return self._shown(row for row in rows if self._reader.record_id(row) in wanted)
 
-    async def _sought(self, ids: Sequence[str], own: list[Row], vectors: bool) -> list[Row]:
+    async def _sought(self, ids: Sequence[str], vectors: bool) -> list[Row]:
         """Rows by a field that the store doesn't know them by."""
-        found = {row.id: row for row in own}
+        wanted = set(ids)
+        raw = {row.id: row for row in await self.inner.get(ids, vectors=vectors)}
         conditions = self._by_id_field(ids)
         cursor: str | None = None
-        while not found.keys() >= set(ids):
+        while True:
             page = await self.inner.scan(conditions, cursor=cursor, vectors=vectors)
-            for row in self._named(page.rows, ids):
-                found.setdefault(row.id, row)
+            for row in page.rows:
+                if self._reader.record_id(row) in wanted:
+                    raw[row.id] = row
             cursor = page.cursor
             if cursor is None:
-                break
-        return list(found.values())
+                return self._named(raw.values(), ids)
 
     def _by_id_field(self, ids: Sequence[str]) -> Filter:
         path = self._shape.id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -235,11 +236,132 @@ async def test_odd_records_lose_nothing(connect: Callable[..., Any], rows: Build
     last = [row.fields for row in (await store.scan()).rows[-4:]]
     assert [fields["content"] for fields in last] == ["", TEXT, TEXT, ""]
     assert [fields["metadata"] for fields in last] == [
-        {"n": 1},
+        {"page_content": None, "n": 1},
         {"metadata": "a string"},
         {"metadata": [1, 2]},
         {},
     ]
+
+
+async def test_records_laid_out_otherwise_are_shown_whole(
+    connect: Callable[..., Any], rows: Build
+) -> None:
+    built: list[Mapping[str, Any]] = [
+        {"page_content": f"{TEXT} {n}", "metadata": {"n": n}} for n in range(47)
+    ]
+    odd: list[Mapping[str, Any]] = [
+        {"text": TEXT, "x": 1},
+        {"page_content": [1, 2], "metadata": {"n": 1}},
+        {"page_content": {"lost": 0}, "n": 2, "metadata": {"n": 1, "*": 3}},
+    ]
+    store, recognition, _ = await open_shaped(connect(rows([*built, *odd])), "docs")
+    assert (
+        "3 of 50 sampled records have no text at `page_content`: they are shown with empty content "
+        "and all their fields as metadata"
+    ) in recognition.evidence
+    assert not any("not shown" in sentence for sentence in recognition.evidence)
+    last = (await store.scan()).rows[-3:]
+    assert [row.fields["content"] for row in last] == ["", "", ""]
+    assert [row.fields["metadata"] for row in last] == [
+        {"text": TEXT, "x": 1},
+        {"page_content": [1, 2], "n": 1},
+        {"page_content": {"lost": 0}, "n": 1, "*": 3, "**": {"n": 2}},
+    ]
+    assert await store.count((Condition((("metadata", "x"),), (1,)),)) == 1
+
+
+@pytest.mark.parametrize("text", [[1, 2], {"lost": 0}, 5, None, True])
+async def test_a_flat_record_keeps_a_text_that_is_none(
+    text: Any, connect: Callable[..., Any], rows: Build
+) -> None:
+    built = [*({"body": f"{TEXT} {n}", "n": n} for n in range(20)), {"body": text, "n": 20}]
+    store = await opened(connect(rows(built)))
+    assert (await store.scan()).rows[-1].fields["metadata"] == {"body": text, "n": 20}
+    assert (await store.scan()).rows[-1].fields["content"] == ""
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "no JSON",
+        '{"text": "no id_"}',
+        '{"id_": "n", "text": ["lost"], "metadata": {}}',
+        '{"id_": "n", "text": "t", "metadata": ["lost"]}',
+    ],
+)
+async def test_what_is_no_node_is_shown_as_it_lies(
+    content: str, connect: Callable[..., Any], rows: Build
+) -> None:
+    good = json.dumps({"id_": "n", "text": TEXT, "metadata": {}})
+    built = [{"_node_content": good, "_node_type": "TextNode"}] * 20
+    odd = {"_node_content": content, "_node_type": "TextNode", "x": 1}
+    store, recognition, _ = await open_shaped(connect(rows([*built, odd])), "docs")
+    fields = (await store.scan()).rows[-1].fields
+    assert (fields["content"], fields["metadata"]) == ("", odd)
+    assert any("1 of 21 sampled records have no text" in one for one in recognition.evidence)
+
+
+async def test_an_id_field_that_is_not_unique_is_refused(connect: Callable[..., Any]) -> None:
+    """The two that share one lie far behind the sample, and on different pages."""
+    built = [Row(f"p{n}", {"body": f"{TEXT} {n}", "key": f"k{n}"}) for n in range(2500)]
+    built[2400] = Row("p2400", {"body": TEXT, "key": "k900"})
+    connection = connect(built)
+    with pytest.raises(ConfigurationError, match=r"'key' is not unique.*'k900'.*'p900'.*'p2400'"):
+        await opened(connection, id_field="key")
+    assert all(store.closed for store in connection.opened)
+    built[2400] = Row("p2400", {"body": TEXT, "key": 900})
+    built[2401] = Row("p2401", {"body": TEXT, "key": "900"})
+    with pytest.raises(ConfigurationError, match="'900'"):
+        await opened(connect(built), id_field="key")
+    built[2400] = Row("p2400", {"body": TEXT, "key": "\ud800"})
+    assert await (await opened(connect(built), id_field="key")).count() == 2500
+
+
+async def test_another_tenants_ids_are_not_compared(connect: Callable[..., Any]) -> None:
+    built = [
+        Row(f"{org}{n}", {"body": f"{TEXT} {n}", "key": n, "org": org})
+        for org in "ab"
+        for n in range(60)
+    ]
+    store = await opened(connect(built), id_field="key", tenant="org=b")
+    assert len((await store.scan()).rows) == 60
+
+
+async def test_two_records_that_come_to_share_an_id_are_named(
+    connect: Callable[..., Any],
+) -> None:
+    built = [Row(f"p{n}", {"body": f"{TEXT} {n}", "key": f"k{n}"}, [1.0, n]) for n in range(9)]
+    store = await opened(connect(built), id_field="key")
+    store.inner.rows.append(Row("late", {"body": TEXT, "key": "k3"}, [1.0, 3.0]))  # type: ignore[attr-defined]
+    both = r"'p3' and 'late'"
+    with pytest.raises(StoreCorrupt, match=both):
+        await store.get(["k3"])
+    with pytest.raises(StoreCorrupt, match=both):
+        await store.scan()
+    with pytest.raises(StoreCorrupt, match=both):
+        await store.search([1.0, 3.0], 9)
+    with pytest.raises(StoreCorrupt, match=both):
+        await store.search_text(["database"], 10)
+    assert [row.id for row in await store.get(["k4"])] == ["k4"]
+
+
+async def test_a_document_known_by_the_stores_id_is_shown_whole(
+    connect: Callable[..., Any],
+) -> None:
+    """A Haystack id that the point's does not follow from would be found by no ``get``."""
+    built = [
+        Row(str(uuid5(NAMESPACE, f"d{n}")), {"id": f"d{n}", "content": TEXT, "meta": {"n": n}})
+        for n in range(19)
+    ]
+    stray = Row(str(UUID(int=7)), {"id": "d3", "content": TEXT, "meta": {"n": 20}})
+    store = await opened(connect([*built, stray]))
+    last = (await store.scan()).rows[-1]
+    assert (last.id, last.fields["content"]) == (stray.id, TEXT)
+    assert last.fields["metadata"] == {"id": "d3", "n": 20}
+    named = Row(str(uuid5(NAMESPACE, stray.id)), {"id": stray.id, "content": TEXT, "meta": {}})
+    store.inner.rows.append(named)  # type: ignore[attr-defined]
+    with pytest.raises(StoreCorrupt, match=stray.id):
+        await store.get([stray.id])
 
 
 async def test_flat_metadata_is_all_else_as_it_is(connect: Callable[..., Any], rows: Build) -> None:
