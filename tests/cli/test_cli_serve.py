@@ -162,9 +162,10 @@ def test_a_reader_of_the_log_may_leave() -> None:
         try:
             for _ in range(3):
                 assert describe(url).status_code == 200
-        finally:
             process.terminate()
-        assert process.wait(60) == 0
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("second", ["SIGINT", "SIGTERM"])
