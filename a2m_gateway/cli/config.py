@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import json
 import re
 import secrets
@@ -14,9 +15,12 @@ import typer
 
 from a2m_gateway.cli.checks import read_settings, within
 from a2m_gateway.cli.console import STDERR, STDOUT, visible
+from a2m_gateway.cli.listening import http_settings
 from a2m_gateway.errors import ConfigurationError
 from a2m_gateway.store import StoreURL
 from a2m_gateway.store.registry import adapter_for
+from a2m_gateway.transports import HttpSettings
+from a2m_gateway.transports.http.binding import refuse_strangers
 
 __all__ = ["app"]
 
@@ -37,7 +41,20 @@ def check_command(
             adapter_for(StoreURL.parse(settings.store.url).scheme)
         except ConfigurationError as error:
             raise within(error, f"{file}: store.url", inner=False) from None
+    try:
+        _check_reach(http_settings(settings.http, None))
+    except ConfigurationError as error:
+        raise within(error, f"{file}: ") from None
     STDOUT.print(f"{visible(str(file))}: ok")
+
+
+def _check_reach(settings: HttpSettings) -> None:
+    """As ``serve`` would, where that takes no name server."""
+    try:
+        ipaddress.ip_address(settings.host)
+    except ValueError:
+        return
+    refuse_strangers(settings, [settings.host])
 
 
 @app.command("token", short_help="Make a bearer token, and the lines for the file.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from a2m_gateway.address import authority, is_loopback
@@ -139,6 +140,24 @@ class StoreURL:
         if secure and not tls:
             raise ConfigurationError(f"{scheme}:// says the opposite", setting="tls")
         return (scheme[:-1] if secure else scheme), tls
+
+    def check_collection(self, marker: str) -> None:
+        """Refuse a URL that ends with the folder itself, which reads as a collection in its parent.
+
+        Args:
+            marker: The file by which an engine's folder is known.
+
+        Raises:
+            ConfigurationError: Says how to name the folder.
+        """
+        folder = Path(self.path)
+        inside = folder / self.collection
+        if self.collection and (inside / marker).exists() and not (folder / marker).exists():
+            whole = replace(self, path=str(inside), collection="")
+            raise ConfigurationError(
+                f"{inside} is the folder itself: {whole} names it, {whole}COLLECTION what is in it",
+                setting="STORE",
+            )
 
     def check_options(self, *known: str) -> None:
         """Refuse an option that the adapter does not know: ignored, it would mislead.

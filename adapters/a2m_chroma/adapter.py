@@ -12,7 +12,7 @@ from a2m_chroma.client import ChromaClient, FixedEndpoint
 from a2m_chroma.connection import ChromaConnection
 from a2m_chroma.embedded import EmbeddedEndpoint, check_folder, engine_version
 from a2m_chroma.network import network
-from a2m_chroma.snapshot import take
+from a2m_chroma.snapshot import DATABASE, take
 from a2m_gateway.errors import ConfigurationError
 from a2m_gateway.store import StoreURL
 
@@ -81,6 +81,7 @@ class EmbeddedChromaAdapter:
         self, url: StoreURL, *, secret: str | None = None, deadline: float = 10.0
     ) -> ChromaConnection:
         url.check_options("chroma_tenant", "database", "in_place")
+        url.check_collection(DATABASE)
         folder = Path(url.path)
         check_folder(folder)
         in_place = url.flag("in_place")

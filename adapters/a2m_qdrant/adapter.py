@@ -63,6 +63,7 @@ class EmbeddedQdrantAdapter:
             StoreUnavailable: Another process has it open.
         """
         url.check_options()
+        url.check_collection("meta.json")
         if not url.path:
             raise ConfigurationError(
                 "names no folder: qdrant+file:///path/to/folder/COLLECTION", setting="STORE"

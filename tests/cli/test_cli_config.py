@@ -68,6 +68,7 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "infinite": ("[http]\nshutdown_grace = inf", "http.shutdown_grace: must be above 0 and finite"),
     "more than all": ("[ranking]\nwords_weight = 1.5", "ranking.words_weight: must lie between"),
     "less than nothing": ("[ranking]\nwords_weight = nan", "ranking.words_weight: must lie"),
+    "open to strangers": ("[http]\nlisten = '0.0.0.0:1'", "http.host: '0.0.0.0' (0.0.0.0) can be"),
     "no TOML": ("store = ", "not valid TOML: "),
     "a table twice": ("[store]\n[store]", "not valid TOML: "),
     "not UTF-8": (b"\xff", "not valid TOML: "),

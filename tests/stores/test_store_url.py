@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -168,3 +170,17 @@ def test_an_option_that_the_adapter_does_not_know_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"databse: .*there are database"):
         url.check_options("database")
     StoreURL.parse("chroma://localhost/docs?database=x").check_options("database")
+
+
+def test_a_folder_without_its_slash_is_told_how_to_be_named(tmp_path: Path) -> None:
+    folder = tmp_path / "my store"
+    folder.mkdir()
+    (folder / "marker").touch()
+    url = StoreURL.parse(f"chroma+file://{tmp_path}/my%20store")
+    with pytest.raises(ConfigurationError) as caught:
+        url.check_collection("marker")
+    named = re.search(r"(\S+/my%20store/) names it", str(caught.value))
+    assert named is not None
+    StoreURL.parse(named.group(1)).check_collection("marker")
+    assert StoreURL.parse(named.group(1)).path == str(folder)
+    StoreURL.parse(f"chroma+file://{folder}/docs").check_collection("marker")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+from collections.abc import Iterable
 
 from a2m_gateway.address import is_loopback
 from a2m_gateway.errors import ConfigurationError
 from a2m_gateway.transports.http.settings import HttpSettings
 
-__all__ = ["bind"]
+__all__ = ["bind", "refuse_strangers"]
 
 _NOT_HERE = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
 BACKLOG = 1024
@@ -24,8 +25,7 @@ async def bind(settings: HttpSettings) -> list[socket.socket]:
             server and it would not know who they are.
     """
     addresses = await _resolve(settings)
-    if not settings.tokens and not settings.allow_unauthenticated:
-        _refuse_strangers(settings.host, [address for _, address in addresses])
+    refuse_strangers(settings, [address for _, address in addresses])
     listeners: list[socket.socket] = []
     port = settings.port
     try:
@@ -57,12 +57,22 @@ async def _resolve(settings: HttpSettings) -> list[tuple[socket.AddressFamily, s
     return list(dict.fromkeys((family, str(target[0])) for family, _, _, _, target in found))
 
 
-def _refuse_strangers(host: str, addresses: list[str]) -> None:
+def refuse_strangers(settings: HttpSettings, addresses: Iterable[str]) -> None:
+    """Refuse to be reached from other machines by who knows whom.
+
+    Args:
+        addresses: What the host stands for.
+
+    Raises:
+        ConfigurationError: One of them is not the loopback's, and there are no tokens.
+    """
+    if settings.tokens or settings.allow_unauthenticated:
+        return
     reachable = [address for address in addresses if not is_loopback(address)]
     if reachable:
         raise ConfigurationError(
-            f"{host!r} ({', '.join(reachable)}) can be reached from other machines, and no token"
-            " says who may call: configure http.tokens, or bind 127.0.0.1, or serve everyone"
+            f"{settings.host!r} ({', '.join(reachable)}) can be reached from other machines, and no"
+            " token says who may call: configure http.tokens, or bind 127.0.0.1, or serve everyone"
             " with --allow-unauthenticated",
             setting="http.host",
         )
