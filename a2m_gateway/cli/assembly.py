@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 
-from a2m_gateway.cli.checks import layout_of, secret_from
+from a2m_gateway.cli.checks import secret_from
 from a2m_gateway.cli.choice import Choice
 from a2m_gateway.cli.console import warn, working
 from a2m_gateway.cli.settings import StoreTable
@@ -13,6 +13,7 @@ from a2m_gateway.embedding import EmbedderSettings, build, embedder_settings
 from a2m_gateway.embedding.settings import Cohere, OpenAI, Voyage
 from a2m_gateway.errors import StoreError
 from a2m_gateway.memory.opening import MemorySettings, Opened, open_memory
+from a2m_gateway.shapes import LayoutOptions
 from a2m_gateway.store import StoreURL
 
 __all__ = ["memory_settings", "naming", "opened"]
@@ -29,9 +30,13 @@ def memory_settings(choice: Choice) -> MemorySettings:
     settings = choice.settings
     url = StoreURL.parse(choice.required_target)
     from_file = settings.store.layout.given()
+    from_url, _ = LayoutOptions.split(url)
     return MemorySettings(
         url=url,
-        layout={**_below(_below(from_file, layout_of(url)), choice.layout), **choice.layout},
+        layout={
+            **_below(_below(from_file, from_url), choice.layout),
+            **choice.layout,
+        },
         embedder=_embedder(choice),
         words_weight=settings.ranking.words_weight,
         limits=settings.limits,

@@ -14,7 +14,7 @@ from a2m_gateway.errors import ConfigurationError
 from a2m_gateway.shapes import LayoutOptions
 from a2m_gateway.store import StoreURL
 
-__all__ = ["layout_of", "read_settings", "secret_from", "within"]
+__all__ = ["read_settings", "secret_from", "within"]
 
 _MOST = 1e12
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -38,12 +38,6 @@ def read_settings(file: Path | None) -> Settings:
     except ConfigurationError as error:
         raise within(error, f"{file}: ") from None
     return settings
-
-
-def layout_of(url: StoreURL) -> dict[str, str]:
-    """The layout options in a URL, by name."""
-    names = LayoutOptions.__dataclass_fields__
-    return {name: value for name, value in url.options.items() if name in names}
 
 
 def secret_from(variable: str, *, required_by: str | None = None) -> str | None:
@@ -115,6 +109,6 @@ def _check_store(settings: Settings) -> None:
     except ConfigurationError as error:
         raise within(error, "store.url", inner=False) from None
     try:
-        LayoutOptions.parse(layout_of(url))
+        LayoutOptions.parse(LayoutOptions.split(url)[0])
     except ConfigurationError as error:
         raise within(error, "store.url?") from None

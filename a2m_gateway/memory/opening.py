@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Self
 
 from a2m_gateway.capability import Feature, Support
@@ -116,7 +116,7 @@ async def connect(settings: MemorySettings) -> Connection:
     Raises:
         SetupError, StoreError: See ``Adapter.connect``.
     """
-    url, _ = _split(settings.url)
+    _, url = LayoutOptions.split(settings.url)
     adapter = adapter_for(url.scheme)
     seconds = settings.store_deadline
     connecting = adapter.connect(url, secret=checked_secret(settings.secret), deadline=seconds)
@@ -129,7 +129,7 @@ def layout_options(settings: MemorySettings) -> LayoutOptions:
     Raises:
         ConfigurationError: Names the option.
     """
-    _, layout = _split(settings.url)
+    layout, _ = LayoutOptions.split(settings.url)
     return LayoutOptions.parse({**layout, **settings.layout})
 
 
@@ -192,14 +192,6 @@ def _evidence(
             if row.vector is not None
         ],
     )
-
-
-def _split(url: StoreURL) -> tuple[StoreURL, dict[str, str]]:
-    """A URL without its layout options, which no adapter knows, and those."""
-    names = {option.name for option in fields(LayoutOptions)}
-    layout = {name: value for name, value in url.options.items() if name in names}
-    rest = {name: value for name, value in url.options.items() if name not in names}
-    return replace(url, options=rest), layout
 
 
 def _model(evidence: Evidence, choice: Choice) -> str | None:

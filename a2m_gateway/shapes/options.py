@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from a2m_gateway.errors import ConfigurationError
 from a2m_gateway.protocol.timestamps import EPOCH
 from a2m_gateway.shapes.fields import EVERYTHING, parse_field
 from a2m_gateway.shapes.times import read_time
-from a2m_gateway.store import Path
+from a2m_gateway.store import Path, StoreURL
 
 __all__ = ["LayoutOptions"]
 
@@ -40,6 +40,14 @@ class LayoutOptions:
     tenant_field: Path | None = None
     tenant: str | None = None
     created_at_default: str = EPOCH
+
+    @classmethod
+    def split(cls, url: StoreURL) -> tuple[dict[str, str], StoreURL]:
+        """The layout options in a URL by name, and the URL without them, which no adapter knows."""
+        known = {field.name for field in fields(cls)}
+        layout = {name: value for name, value in url.options.items() if name in known}
+        rest = {name: value for name, value in url.options.items() if name not in known}
+        return layout, replace(url, options=rest)
 
     @classmethod
     def parse(cls, given: Mapping[str, str]) -> LayoutOptions:
